@@ -1,0 +1,66 @@
+# Everything is run from the checkout: `make demo` shows it, `make smoke` proves it, `make test` tests it.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+PO := $(wildcard locale/*/LC_MESSAGES/*.po)
+MO := $(PO:.po=.mo)
+UV_COMPILE = $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header $(LOCK_FLAGS)
+
+.PHONY: help venv setup packages demo smoke test lint format lock messages clean
+
+help:
+	@echo "make demo    start everything on this machine with a story, print the address and the sign-ins"
+	@echo "make smoke   one ticket from a POST to COMPLETED through real processes, without a person"
+	@echo "make test    install what the tests need, start real servers, run everything (ARGS=... goes to pytest)"
+	@echo "make lint    ruff, import-linter, mypy"
+	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
+	@echo "make messages  collect the texts to translate, then compile them"
+	@echo "make clean   remove the data and the environment of this checkout"
+
+venv: $(STAMP)
+
+# The stamp is touched last: an interrupted installation is begun again, a finished one only when the lock changes.
+$(STAMP): lock/test.txt
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r lock/test.txt
+	touch $(STAMP)
+
+setup: $(STAMP) $(MO)
+
+%.mo: %.po | $(STAMP)
+	$(PY) -m babel.messages.frontend compile --statistics --input-file $< --output-file $@
+
+packages:
+	sh stand/install_packages.sh
+
+demo: setup
+	$(PY) -m stand.demo $(ARGS)
+
+smoke: setup
+	$(PY) -m stand.smoke $(ARGS)
+
+test: setup packages
+	$(PY) -m stand.testrun $(ARGS)
+
+lint: setup
+	$(PY) -m stand.testrun --only-checks
+
+format: venv
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+lock: $(STAMP)
+	$(PY) -m pip install --quiet --disable-pip-version-check uv
+	$(UV_COMPILE) pyproject.toml --output-file lock/runtime.txt
+	$(UV_COMPILE) pyproject.toml --extra test --constraint lock/runtime.txt --output-file lock/test.txt
+
+# makemessages needs Debian's gettext; compiling does not.
+messages: packages $(STAMP)
+	$(PY) manage.py makemessages --locale ru --no-location --ignore .venv --ignore .stand
+	$(MAKE) setup
+
+clean:
+	if test -x $(PY); then $(PY) -m stand.clean; fi
+	rm -rf $(VENV) .stand .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis staticfiles

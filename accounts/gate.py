@@ -1,0 +1,30 @@
+"""The gate of `begin_call` (design §3): whatever changes roles or pauses takes it alone, every first send shares it.
+
+Each call is a statement of its own inside the caller's transaction, so that reads after it see what it waited for.
+Lock order everywhere: gate, case, task, organisation.
+"""
+
+from __future__ import annotations
+
+from django.db import connection
+from django.db.transaction import TransactionManagementError
+
+GATE = 4_821_000_001  #: the key of the advisory lock; one for the whole database
+
+
+def hold_shared() -> None:
+    """Until the end of this transaction nobody changes roles or pauses."""
+    _lock("SELECT pg_advisory_xact_lock_shared(%s)")
+
+
+def hold_exclusive() -> None:
+    """Waits for the sends that are beginning now; until the end of this transaction no other begins."""
+    _lock("SELECT pg_advisory_xact_lock(%s)")
+
+
+def _lock(statement: str) -> None:
+    if not connection.in_atomic_block:
+        # Outside a transaction the lock would be gone before the next statement.
+        raise TransactionManagementError("the gate is held by a transaction")
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [GATE])

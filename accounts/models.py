@@ -1,0 +1,227 @@
+"""Who is here: people, organisations, departments, and the guardian rows that carry rights (design §9)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from zoneinfo import available_timezones
+
+from django.contrib.auth.models import AbstractUser, Group
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
+from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
+
+from caseflow.domain.roles import Right, Role
+
+#: The names of rights as Django permissions; shown to administrators only, so they stay English in the database.
+RIGHT_NAMES: dict[Right, str] = {
+    Right.OPEN_CASE: "Open a case",
+    Right.SEE_CASES: "See cases and export lists, masked",
+    Right.REVEAL: "Reveal claim texts and personal data",
+    Right.SUPPLY_DATA: "Supply data, hold, hand over, note",
+    Right.DECIDE: "Decide a proposal",
+    Right.RECOVER: "Order a recovery, a bulk, a pause",
+    Right.AUTHORISE_RECOVERY: "Authorise a recovery that needs a second person",
+    Right.OPEN_DOCUMENTS: "Open documents",
+    Right.READ_AUDIT: "Read and export the whole audit trail",
+    Right.ADMINISTER: "Grant roles, schedules, document grants, service accounts",
+}
+
+
+class Language(models.TextChoices):
+    RU = "ru", "Русский"
+    EN = "en", "English"
+
+
+class Theme(models.TextChoices):
+    SYSTEM = "system", _("As the device")
+    LIGHT = "light", _("Light")
+    DARK = "dark", _("Dark")
+
+
+def validate_time_zone(value: str) -> None:
+    """Raises ValidationError unless `value` is an IANA time zone known here, such as Europe/Moscow."""
+    if value not in available_timezones():
+        raise ValidationError(_("“%(value)s” is not a known time zone."), code="time_zone", params={"value": value})
+
+
+class Person(AbstractUser):
+    """Somebody who signs in. Rights come from roles in organisations only: a superuser has no business right."""
+
+    first_name = None  # type: ignore[assignment]  # one field for a name: it is not ours to cut it in two
+    last_name = None  # type: ignore[assignment]
+
+    name = models.CharField(_("name"), max_length=150, blank=True)
+    language = models.CharField(_("language"), max_length=2, choices=Language, default=Language.RU)
+    time_zone = models.CharField(
+        _("time zone"), max_length=64, default="Europe/Moscow", validators=[validate_time_zone]
+    )
+    theme = models.CharField(_("theme"), max_length=6, choices=Theme, default=Theme.SYSTEM)
+
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        verbose_name = _("person")
+        verbose_name_plural = _("people")
+        constraints: ClassVar = [
+            # Two people must not differ by capitals alone: a decision is shown with the person's name.
+            models.UniqueConstraint(Lower("username"), name="person_username_any_case"),
+            models.CheckConstraint(condition=models.Q(language__in=Language.values), name="person_language"),
+            models.CheckConstraint(condition=models.Q(theme__in=Theme.values), name="person_theme"),
+        ]
+
+    def get_full_name(self) -> str:
+        return self.name or self.username
+
+    def get_short_name(self) -> str:
+        return self.get_full_name()
+
+    def __str__(self) -> str:
+        return self.get_full_name()
+
+
+class Organisation(models.Model):
+    """A tenant: every case belongs to one, every right is held in one."""
+
+    #: How `accounts.access` reaches the organisation from a row of this table.
+    organisation_path = "pk"
+
+    slug = models.SlugField(_("short name"), max_length=50, unique=True)
+    name = models.CharField(_("name"), max_length=200)
+    language = models.CharField(_("language"), max_length=2, choices=Language, default=Language.RU)
+    time_zone = models.CharField(
+        _("time zone"), max_length=64, default="Europe/Moscow", validators=[validate_time_zone]
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("organisation")
+        verbose_name_plural = _("organisations")
+        permissions: ClassVar = [(right.value, RIGHT_NAMES[right]) for right in Right]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=models.Q(language__in=Language.values), name="organisation_language"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Department(models.Model):
+    """A part of an organisation that has documents of its own."""
+
+    organisation_path = "organisation"
+
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.PROTECT, related_name="departments", verbose_name=_("organisation")
+    )
+    slug = models.SlugField(_("short name"), max_length=50)
+    name = models.CharField(_("name"), max_length=200)
+
+    class Meta:
+        verbose_name = _("department")
+        verbose_name_plural = _("departments")
+        permissions: ClassVar = [(Right.OPEN_DOCUMENTS.value, RIGHT_NAMES[Right.OPEN_DOCUMENTS])]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["organisation", "slug"], name="department_slug_in_organisation"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class OrganisationPersonRight(UserObjectPermissionBase):
+    """One right of one person on one organisation, given without a role."""
+
+    content_object = models.ForeignKey(Organisation, on_delete=models.CASCADE)
+
+    class Meta(UserObjectPermissionBase.Meta):
+        pass
+
+
+class OrganisationGroupRight(GroupObjectPermissionBase):
+    """One right of one role's group on one organisation."""
+
+    content_object = models.ForeignKey(Organisation, on_delete=models.CASCADE)
+
+    class Meta(GroupObjectPermissionBase.Meta):
+        pass
+
+
+class DepartmentPersonRight(UserObjectPermissionBase):
+    """One right of one person on the documents of one department."""
+
+    content_object = models.ForeignKey(Department, on_delete=models.CASCADE)
+
+    class Meta(UserObjectPermissionBase.Meta):
+        pass
+
+
+class DepartmentGroupRight(GroupObjectPermissionBase):
+    """One right of one role's group on the documents of one department."""
+
+    content_object = models.ForeignKey(Department, on_delete=models.CASCADE)
+
+    class Meta(GroupObjectPermissionBase.Meta):
+        pass
+
+
+class RoleGroup(models.Model):
+    """The Django group that carries one role in one organisation, or in one of its departments.
+
+    People are members of the group; the group has the role's rights as guardian rows.
+    """
+
+    organisation_path = "organisation"
+
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.PROTECT, related_name="role_groups", verbose_name=_("organisation")
+    )
+    role = models.CharField(_("role"), max_length=20, choices=[(role.value, role.value) for role in Role])
+    department = models.ForeignKey(
+        Department,
+        on_delete=models.PROTECT,
+        related_name="role_groups",
+        null=True,
+        blank=True,
+        verbose_name=_("department"),
+    )
+    group = models.OneToOneField(Group, on_delete=models.PROTECT, related_name="role_group", verbose_name=_("group"))
+
+    class Meta:
+        verbose_name = _("role")
+        verbose_name_plural = _("roles")
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["organisation", "role", "department"], name="one_group_of_a_role", nulls_distinct=False
+            ),
+            models.CheckConstraint(condition=models.Q(role__in=[role.value for role in Role]), name="known_role"),
+            models.CheckConstraint(
+                condition=models.Q(department=None) | models.Q(role=Role.REPORT_READER.value),
+                name="departments_have_report_readers_only",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        where = f"{self.organisation} · {self.department}" if self.department_id else str(self.organisation)
+        return f"{where}: {self.role}"
+
+
+# Django finds an app's models in this module; machines have a module of their own because people and machines
+# have nothing in common but the organisation.
+from .service_models import ServiceAccount, ServiceToken  # noqa: E402
+
+__all__ = [
+    "Department",
+    "DepartmentGroupRight",
+    "DepartmentPersonRight",
+    "Language",
+    "Organisation",
+    "OrganisationGroupRight",
+    "OrganisationPersonRight",
+    "Person",
+    "RoleGroup",
+    "ServiceAccount",
+    "ServiceToken",
+    "Theme",
+]

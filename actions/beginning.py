@@ -1,0 +1,178 @@
+"""The point of no return (design §3): what is checked and written before a request leaves the house.
+
+Its own transaction takes the gate, locks the case, checks, and then records the call and moves the action to REQUESTED.
+When its COMMIT is in doubt the error reaches the caller and nothing is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from accounts import access, gate
+from accounts.principal import SYSTEM
+from approvals.models import Decision
+from caseflow.domain.errors import CallRefused, LeaseLost
+from caseflow.domain.lifecycle import State
+from caseflow.domain.process import differences
+from cases.advancing import record_event
+from cases.claiming import Lease
+from cases.observing import Readings
+from cases.rows import CaseRow, lock_case
+
+from .models import ActionKind, ActionStatus
+from .planned import Planned
+
+FRESH = timedelta(seconds=10)  #: how old a re-read fact may be when the call begins
+
+
+class Purpose(StrEnum):
+    """Which checks a call has to pass."""
+
+    FIRST = "first"  #: an effect, never sent before
+    REPEAT = "repeat"  #: the same key again, after evidence that the earlier call was not applied
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A call that may now be made, under its own id."""
+
+    call_id: str
+
+
+_CHECK = """
+SELECT t.fence = %(fence)s AND t.status = 'leased' AND t.leased_until > clock_timestamp(),
+       a.status,
+       encode(sha256(p.snapshot), 'hex') = p.digest AND p.digest = %(digest)s,
+       coalesce((SELECT d.execute_by > clock_timestamp() AND d.digest = p.digest FROM approvals_decision d
+                 WHERE d.proposal_id = p.id AND d.decisive AND d.kind = 'approve'), NOT p.needs_approval),
+       (SELECT pause.kind FROM cases_pause pause WHERE pause.ended_at IS NULL
+          AND (pause.until IS NULL OR pause.until > clock_timestamp())
+          AND (pause.kind = 'process' AND pause.key = %(process)s OR pause.kind = 'system' AND pause.key = a.system
+            OR pause.kind = 'organisation' AND pause.key = a.organisation_id::text) LIMIT 1),
+       coalesce((SELECT i.installation_id = %(installation)s::uuid AND NOT i.restored FROM cases_installation i), false)
+FROM actions_action a JOIN approvals_proposal p ON p.id = a.proposal_id JOIN cases_task t ON t.id = %(task)s
+WHERE a.id = %(action)s
+"""
+
+_BEGIN = """
+WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
+moved AS (UPDATE actions_action SET status = 'REQUESTED', first_sent_at = coalesce(first_sent_at, t.at), settled_at = NULL
+          FROM t WHERE id = %(action)s)
+INSERT INTO actions_externalcall (action_id, task_id, kind, call_id, worker, begun_at, outcome, code, message, external_id)
+SELECT %(action)s, %(task)s, 'perform', %(call_id)s, %(worker)s, t.at, '', '', '', '' FROM t
+"""
+
+_BEFORE: Mapping[Purpose, tuple[ActionStatus, ...]] = {
+    Purpose.FIRST: (ActionStatus.PLANNED,),
+    Purpose.REPEAT: (ActionStatus.PLANNED, ActionStatus.UNKNOWN, ActionStatus.REQUESTED),
+    Purpose.NOTICE: (ActionStatus.PLANNED, ActionStatus.UNKNOWN, ActionStatus.REQUESTED),
+}
+
+
+def begin_call(lease: Lease, planned: Planned, purpose: Purpose, readings: Readings | None = None) -> Begun:
+    """Record that a call begins. Raises LeaseLost, or CallRefused(reason, …) and then nothing may be sent.
+
+    Reasons: moved_on, began_already, snapshot_broken, approval_lapsed, decider_lost_right, paused, installation,
+    facts_stale and facts_changed (with `differences`).
+    """
+    if lease.case is None or planned.row_id is None:
+        raise ValueError("a call needs a case and a reserved action")
+    call_id = str(uuid4())
+    with transaction.atomic():
+        gate.hold_shared()
+        case, _now = lock_case(lease.case.id)
+        _check(lease, planned, purpose, case)
+        if purpose is not Purpose.NOTICE:
+            _check_facts(planned, readings)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _BEGIN,
+                {"action": planned.row_id, "task": lease.task_id, "call_id": call_id, "worker": lease.worker},
+            )
+        _record(case, planned, purpose, call_id)
+    return Begun(call_id)
+
+
+def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _CHECK,
+            {
+                "fence": lease.fence,
+                "digest": planned.digest,
+                "process": case.process,
+                "installation": str(settings.CASEFLOW_INSTALLATION_ID),
+                "task": lease.task_id,
+                "action": planned.row_id,
+            },
+        )
+        holds, status, digest_holds, approved, paused, at_home = cursor.fetchone()
+    states = (State.NOTIFYING, State.WAITING_DATA) if purpose is Purpose.NOTICE else (State.EXECUTING,)
+    if not holds:
+        raise LeaseLost(task=lease.task_id)
+    if case.version != lease.generation or case.state not in states:
+        raise CallRefused(reason="moved_on")
+    if status not in _BEFORE[purpose]:
+        raise CallRefused(reason="began_already")
+    if not digest_holds:
+        raise CallRefused(reason="snapshot_broken")
+    if paused:
+        raise CallRefused(reason="paused", pause=paused)
+    if not at_home:
+        raise CallRefused(reason="installation")
+    if purpose is Purpose.FIRST and not approved:
+        raise CallRefused(reason="approval_lapsed")
+    if purpose is Purpose.FIRST and planned.needs_approval and not _deciders_hold_right(case, planned):
+        raise CallRefused(reason="decider_lost_right")
+
+
+def _deciders_hold_right(case: CaseRow, planned: Planned) -> bool:
+    policy = case.definition.approval
+    if policy is None:
+        return False
+    permitted = access.persons_with_right(case.organisation_id, policy.right)
+    counted = Decision.objects.filter(
+        proposal_id=planned.proposal_id, kind=Decision.Kind.APPROVE, digest=planned.digest, person__in=permitted
+    )
+    return counted.count() >= policy.quorum
+
+
+def _check_facts(planned: Planned, readings: Readings | None) -> None:
+    """The re-read narrows the window before the effect; it does not close it."""
+    if readings is None or not readings.readings:
+        raise CallRefused(reason="facts_stale")
+    if datetime.now(UTC) - min(fact.observed_at for fact in readings.readings) > FRESH:
+        raise CallRefused(reason="facts_stale")
+    changed = differences(planned.spec.preconditions, readings.facts)
+    if changed:
+        found: dict[str, Any] = {path: {"then": then, "now": now} for path, (then, now) in changed.items()}
+        raise CallRefused(reason="facts_changed", differences=found)
+
+
+def _record(case: CaseRow, planned: Planned, purpose: Purpose, call_id: str) -> None:
+    facts = {
+        "action": planned.spec.id,
+        "operation": planned.spec.operation,
+        "system": planned.spec.system,
+        "call": call_id,
+        "purpose": purpose.value,
+    }
+    effect = planned.spec.kind == ActionKind.EFFECT
+    opens = effect and planned.status == ActionStatus.PLANNED
+    record_event(
+        case,
+        "action.requested",
+        actor=SYSTEM,
+        facts=facts,
+        sets={"plan_begun": True} if effect else {},
+        adds={"effects_open": 1} if opens else {},
+    )

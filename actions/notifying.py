@@ -1,0 +1,188 @@
+"""Notices: actions of the same plan with their own key and status; one failed notice never stops the others (§4)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+from uuid import uuid4
+
+from caseflow.domain.errors import CallRefused, LeaseLost
+from caseflow.domain.lifecycle import Event, State
+from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
+from caseflow.domain.retry import GiveUp, RetryPolicy
+from cases.claiming import Lease
+from cases.personal import Purged, digest_of_personal, read_texts
+from cases.settling import Fault, Settlement, settlement
+from integrations.registry import get_adapter
+
+from .beginning import Purpose, begin_call
+from .models import Action, ActionStatus
+from .planned import Planned, find_planned, reserved
+from .storing import add_lookup, end_lost_calls, end_own_call, store_outcome
+from .texts import notice_text
+
+log = logging.getLogger("caseflow.actions")
+rng = Random()  # noqa: S311  # jitter, no secret
+
+POLICY = RetryPolicy(limit=8, deadline=timedelta(minutes=30))
+HELD_UP = timedelta(seconds=15)  #: until a paused system or installation is tried again
+
+
+def load_notice(lease: Lease) -> Planned:
+    """The notice with its row, and the address it was planned for."""
+    planned = reserved(lease, find_planned(lease, effects_only=False))
+    return replace(planned, address=_address(lease, planned))
+
+
+def notify(lease: Lease) -> Lease | None:
+    """Send one notice, or find out what became of one whose answer was lost."""
+    planned: Planned = lease.loaded
+    if planned.status in (ActionStatus.CONFIRMED, ActionStatus.REFUSED, ActionStatus.CANCELLED):
+        with settlement(lease) as settling:
+            pass
+        return settling.next_lease
+    if planned.in_doubt:
+        return _look_up(lease, planned)
+    if not planned.address:
+        with settlement(lease) as settling:
+            _settle(settling, planned, "", Refused("no_address"))
+        return settling.next_lease
+    return _send(lease, planned)
+
+
+def _send(lease: Lease, planned: Planned) -> Lease | None:
+    if lease.case is None:
+        raise ValueError("a notice belongs to a case")
+    text = notice_text(planned.spec.request, reference=lease.case.external_id)
+    try:
+        begun = begin_call(lease, planned, Purpose.NOTICE)
+    except CallRefused as refused:
+        with settlement(lease) as settling:
+            if refused.params["reason"] in ("paused", "installation"):
+                fault = Fault(FaultKind.TRANSIENT, refused.params["reason"])
+                settling.again(HELD_UP, give_back=True, fault=fault)
+        return settling.next_lease
+    spec = planned.spec
+    request = {"subject": text.subject, "text": text.body, "reference": lease.case.public_id}
+    try:
+        outcome: Outcome = get_adapter(spec.system).perform(
+            spec.operation, planned.address, request, key=spec.key, call_id=begun.call_id
+        )
+    except Exception as error:
+        log.exception("sending notice %s failed", spec.id)
+        outcome = Unknown("adapter_failed", type(error).__name__)
+    try:
+        with settlement(lease) as settling:
+            _settle(settling, planned, begun.call_id, outcome)
+    except LeaseLost:
+        end_own_call(begun.call_id, outcome)
+        raise
+    return settling.next_lease
+
+
+def _look_up(lease: Lease, planned: Planned) -> Lease | None:
+    """A lost answer is settled by look-up; where there is none the notice stays UNKNOWN and is never sent again by itself."""
+    adapter = get_adapter(planned.spec.system)
+    if not adapter.can_lookup:
+        with settlement(lease) as settling:
+            end_lost_calls(planned.row_id or 0)
+            _final(settling, planned, "", Unknown("worker_lost"), ActionStatus.UNKNOWN)
+        return settling.next_lease
+    call_id, begun_at = str(uuid4()), datetime.now(UTC)
+    answer = adapter.lookup(key=planned.spec.key, call_id=call_id)
+    young = planned.first_sent_at is not None and begun_at - planned.first_sent_at < adapter.key_life
+    if isinstance(answer, NotApplied) and adapter.honours_keys and young:
+        _store_lookup(lease, planned, call_id, begun_at, answer)
+        return _send(lease, planned)
+    with settlement(lease) as settling:
+        end_lost_calls(planned.row_id or 0)
+        add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
+        _settle(settling, planned, "", answer if isinstance(answer, Confirmed) else Unknown("still_unknown"))
+    return settling.next_lease
+
+
+def _store_lookup(lease: Lease, planned: Planned, call_id: str, begun_at: datetime, answer: LookupOutcome) -> None:
+    end_lost_calls(planned.row_id or 0)
+    add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
+
+
+def _settle(settling: Settlement, planned: Planned, call_id: str, outcome: Outcome) -> None:
+    match outcome:
+        case Confirmed():
+            _final(settling, planned, call_id, outcome, ActionStatus.CONFIRMED)
+        case Refused():
+            _final(settling, planned, call_id, outcome, ActionStatus.REFUSED)
+        case NotApplied() | Unknown():
+            _try_again(settling, planned, call_id, outcome)
+
+
+def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: NotApplied | Unknown) -> None:
+    lease = settling.lease
+    doubt = isinstance(outcome, Unknown)
+    status = ActionStatus.UNKNOWN if doubt else ActionStatus.PLANNED
+    verdict = POLICY.next(
+        attempt=lease.spent,
+        kind=FaultKind.TRANSIENT,
+        now=settling.now,
+        deadline_at=lease.deadline_at,
+        rng=rng,
+        retry_after=outcome.retry_after if isinstance(outcome, NotApplied) else None,
+    )
+    if isinstance(verdict, GiveUp) or (doubt and not get_adapter(planned.spec.system).can_lookup):
+        _final(settling, planned, call_id, outcome, status if doubt else ActionStatus.REFUSED)
+        return
+    store_outcome(planned.row_id or 0, call_id, outcome, status=status)
+    kind = "action.unknown" if doubt else "action.not_applied"
+    settling.record(kind, facts=_about(planned, call_id) | {"code": outcome.code})
+    settling.again(verdict.delay, fault=Fault(FaultKind.TRANSIENT, outcome.code, outcome.message))
+
+
+def _final(settling: Settlement, planned: Planned, call_id: str, outcome: Outcome, status: ActionStatus) -> None:
+    """Nothing is left to ask about this notice. The last one of its plan moves the case."""
+    confirmed_by = "receipt" if status is ActionStatus.CONFIRMED else ""
+    store_outcome(planned.row_id or 0, call_id, outcome, status=status, confirmed_by=confirmed_by, settled=True)
+    facts = _about(planned, call_id) | {"status": status.value, "code": getattr(outcome, "code", "")}
+    others = _others(planned)
+    unsettled = [found for found in others if found is None]
+    if settling.case.state is not State.NOTIFYING or settling.late or unsettled:
+        settling.record(f"action.{status.value.lower()}", facts=facts)
+        return
+    if all(found is ActionStatus.CONFIRMED for found in [status, *others]):
+        done = Event.NOTICES_CONFIRMED if planned.has_effects else Event.CLOSING_NOTICES_CONFIRMED
+        settling.move(done, facts=facts)
+    else:
+        settling.move(Event.NOTICES_UNCONFIRMED, facts=facts, sets={"reason": "notice_unconfirmed"})
+
+
+def _others(planned: Planned) -> list[ActionStatus | None]:
+    """The settled status of every other notice of the plan; None where one is not settled yet."""
+    others = [notice.id for notice in planned.notices() if notice.id != planned.spec.id]
+    if not others:
+        return []
+    rows = dict(
+        Action.objects.filter(public_id__in=others, settled_at__isnull=False).values_list("public_id", "status")
+    )
+    return [ActionStatus(rows[other]) if other in rows else None for other in others]
+
+
+def _address(lease: Lease, planned: Planned) -> str:
+    """The address whose digest the plan names; empty when it was purged or is another one now."""
+    wanted = planned.spec.request["to"]
+    try:
+        found = read_texts(lease.case.id if lease.case else 0, [wanted["personal"]])
+    except Purged:
+        return ""
+    address = found.get(wanted["personal"], "")
+    return address if address and digest_of_personal(address) == wanted["digest"] else ""
+
+
+def _about(planned: Planned, call_id: str) -> dict[str, str]:
+    about = {
+        "action": planned.spec.id,
+        "operation": planned.spec.operation,
+        "system": planned.spec.system,
+        "kind": "notice",
+    }
+    return about | ({"call": call_id} if call_id else {})

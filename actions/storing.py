@@ -1,0 +1,104 @@
+"""Writing down what became of a call: the call's end and the action's move, in the settlement's transaction."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from django.db import connection, transaction
+
+from caseflow.domain.outcomes import Confirmed, NotApplied, Outcome, Refused, Unknown
+
+from .models import Action, ActionStatus, ExternalCall
+
+_STORE = """
+WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
+ended AS (
+  UPDATE actions_externalcall SET ended_at = t.at, outcome = %(outcome)s, code = %(code)s, message = %(message)s,
+         external_id = %(external_id)s
+  FROM t WHERE call_id = %(call_id)s AND ended_at IS NULL)
+UPDATE actions_action SET status = %(status)s, code = %(code)s, confirmed_by = %(confirmed_by)s,
+       external_id = CASE WHEN %(external_id)s = '' THEN external_id ELSE %(external_id)s END,
+       settled_at = CASE WHEN %(settled)s THEN t.at END
+FROM t WHERE id = %(action)s
+"""
+
+_END_LOST = """
+UPDATE actions_externalcall SET ended_at = clock_timestamp(), outcome = 'unknown', code = 'worker_lost'
+WHERE action_id = %s AND ended_at IS NULL
+"""
+
+NAMES: dict[type, str] = {Confirmed: "confirmed", Refused: "refused", NotApplied: "not_applied", Unknown: "unknown"}
+
+
+def store_outcome(
+    action_id: int,
+    call_id: str,
+    outcome: Outcome,
+    *,
+    status: ActionStatus,
+    confirmed_by: str = "",
+    settled: bool = False,
+    code: str = "",
+) -> None:
+    """End the call and move the action to `status`. An empty `call_id` moves the action alone."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _STORE,
+            {
+                "action": action_id,
+                "call_id": call_id,
+                "outcome": NAMES[type(outcome)],
+                "code": (code or getattr(outcome, "code", ""))[:64],
+                "message": getattr(outcome, "message", "")[:500],
+                "external_id": outcome.external_id[:200] if isinstance(outcome, Confirmed) else "",
+                "status": status.value,
+                "confirmed_by": confirmed_by,
+                "settled": settled,
+            },
+        )
+
+
+def end_own_call(call_id: str, outcome: Outcome) -> None:
+    """A late holder without the fence ends only its own call; the action is somebody else's now."""
+    with transaction.atomic():
+        ExternalCall.objects.filter(call_id=call_id, ended_at=None).update(
+            ended_at=datetime.now(UTC),
+            outcome=NAMES[type(outcome)],
+            code=getattr(outcome, "code", "")[:64],
+            message=getattr(outcome, "message", "")[:500],
+        )
+
+
+def end_lost_calls(action_id: int) -> None:
+    """The calls of a worker that was lost: nobody heard their answers."""
+    with connection.cursor() as cursor:
+        cursor.execute(_END_LOST, [action_id])
+
+
+def add_lookup(action_id: int, task_id: int, worker: str, call_id: str, begun_at: datetime, outcome: Outcome) -> None:
+    """A look-up has no effect, so it is written whole, with its answer."""
+    ExternalCall.objects.create(
+        action_id=action_id,
+        task_id=task_id,
+        kind=ExternalCall.Kind.LOOKUP,
+        call_id=call_id,
+        worker=worker,
+        begun_at=begun_at,
+        ended_at=datetime.now(UTC),
+        outcome=NAMES[type(outcome)],
+        code=getattr(outcome, "code", "")[:64],
+        message=getattr(outcome, "message", "")[:500],
+        external_id=outcome.external_id[:200] if isinstance(outcome, Confirmed) else "",
+    )
+
+
+def cancel_planned(case_id: int) -> int:
+    """Whatever gives a plan up cancels what it had reserved, in the same transaction; how many."""
+    return Action.objects.filter(case_id=case_id, status=ActionStatus.PLANNED, settled_at=None).update(
+        status=ActionStatus.CANCELLED, settled_at=datetime.now(UTC)
+    )
+
+
+def new_call_id() -> str:
+    return str(uuid4())

@@ -1,0 +1,241 @@
+"""A person decides on what they saw: this digest, this version, and no other (requirements D1, E3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from accounts import access
+from accounts.models import Person
+from accounts.principal import actor_of_person
+from caseflow.domain.errors import (
+    AlreadyDecided,
+    BadInput,
+    CaseflowError,
+    CauserMayNotDecide,
+    NotDecidable,
+    NotPermitted,
+    ProposalExpired,
+    StaleSnapshot,
+)
+from caseflow.domain.lifecycle import Event, State
+from caseflow.domain.process import ApprovalPolicy
+from cases.advancing import advance_case, record_event
+from cases.bell import ring_after_commit
+from cases.observing import newest_observations
+from cases.personal import store_texts
+from cases.publishing import NewTask, publish
+from cases.rows import CaseRow, lock_case
+from cases.settling import started_by
+
+from .models import Decision, Proposal
+from .snapshots import changed_facts, effects_of, opened
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+MAX_REASON = 4000  #: characters
+MAX_RETURNS = 3  #: times a case may come back before a person has to look (design §4)
+DATA_WAIT = timedelta(hours=72)  #: how long a case waits for data that an approver asked for
+
+Kind = Decision.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The stored decision; `created` is false when the same person had said the same before."""
+
+    decision: Decision
+    created: bool
+    case: CaseRow
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person said, checked for form."""
+
+    kind: Kind
+    digest: str
+    version: int
+    reason: str
+    next: str
+
+
+def decide(
+    *,
+    proposal: Proposal,
+    person: Person,
+    kind: str,
+    seen_digest: str,
+    seen_version: int,
+    reason: str = "",
+    next: str = "",
+) -> Decided:
+    """Record one person's decision and move the case where it is decisive.
+
+    Raises BadInput, NotPermitted, CauserMayNotDecide, StaleSnapshot(differences), ProposalExpired,
+    AlreadyDecided(person, at) and NotDecidable; every refusal for a known person is recorded.
+    """
+    said = _checked(kind, seen_digest, seen_version, reason, next)
+    try:
+        with transaction.atomic():
+            return _decide(proposal, person, said)
+    except (NotPermitted, CauserMayNotDecide, StaleSnapshot, ProposalExpired, AlreadyDecided, NotDecidable) as error:
+        _record_refusal(proposal, person, said, error)
+        raise
+
+
+def _checked(kind: str, digest: Any, version: Any, reason: Any, next: Any) -> Said:
+    if kind not in (Kind.APPROVE, Kind.REJECT, Kind.RETURN, Kind.ASK_DATA):
+        raise BadInput(code="unknown_decision", path="$.decision", problem="approve, reject, return or ask_data")
+    if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
+        raise BadInput(code="bad_digest", path="$.digest", problem="64 lower-case hexadecimal characters are needed")
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise BadInput(code="wrong_type", path="$.version", problem="the case's version is a whole number")
+    if not isinstance(reason, str):
+        raise BadInput(code="wrong_type", path="$.reason", problem="text is needed")
+    if len(reason) > MAX_REASON:
+        raise BadInput(code="too_long", path="$.reason", problem=f"longer than {MAX_REASON} characters")
+    if "\x00" in reason:
+        raise BadInput(code="nul", path="$.reason", problem="a NUL character")
+    if kind != Kind.APPROVE and not reason.strip():
+        raise BadInput(code="empty", path="$.reason", problem="history needs a reason")
+    if (kind == Kind.REJECT) != (next in ("close", "by_hand")) or (kind != Kind.REJECT and next):
+        raise BadInput(code="wrong_next", path="$.next", problem="a rejection, and nothing else, says close or by_hand")
+    return Said(Kind(kind), digest, version, reason.strip(), next)
+
+
+def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
+    case, now = lock_case(proposal.case_id)
+    access.require(person, case.organisation_id, _policy(case).right)
+    earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
+    for decision in earlier:
+        if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
+            return Decided(decision, False, case)
+    _check_open(case, proposal, earlier)
+    _check_snapshot(case, proposal, said)
+    if proposal.valid_until is not None and proposal.valid_until <= now:
+        raise ProposalExpired(valid_until=proposal.valid_until.isoformat())
+    if _policy(case).four_eyes and person.pk in proposal.causers:
+        raise CauserMayNotDecide
+    return _record(case, proposal, person, said, earlier, now)
+
+
+def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) -> None:
+    decisive = next((decision for decision in earlier if decision.decisive), None)
+    if decisive is not None:
+        raise AlreadyDecided(person=decisive.person.get_full_name(), at=decisive.at.isoformat(), decision=decisive.kind)
+    if case.state is not State.WAITING_APPROVAL or not proposal.needs_approval:
+        raise NotDecidable(state=case.state.value)
+    newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number").first()
+    if newest is not None and newest.pk != proposal.pk:
+        raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": newest.public_id}})
+
+
+def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
+    if said.digest != proposal.digest:
+        raise StaleSnapshot(differences={"digest": {"then": said.digest, "now": proposal.digest}})
+    if said.version != case.version:
+        raise StaleSnapshot(differences={"version": {"then": said.version, "now": case.version}})
+    # A newer reading may have come in without moving the case: what it says counts as much (failures.md §6, 9).
+    facts = {row.name: row.value for row in newest_observations(case.id)}
+    changed = changed_facts(opened(proposal.snapshot), facts)
+    if changed:
+        raise StaleSnapshot(differences=changed)
+
+
+def _record(
+    case: CaseRow, proposal: Proposal, person: Person, said: Said, earlier: Sequence[Decision], now: datetime
+) -> Decided:
+    policy = _policy(case)
+    approvals = sum(decision.kind == Kind.APPROVE for decision in earlier) + 1
+    decisive = said.kind != Kind.APPROVE or approvals >= policy.quorum
+    approved = said.kind == Kind.APPROVE and decisive
+    undo_until = now + timedelta(seconds=settings.CASEFLOW_UNDO_SECONDS)
+    field = f"decision.{proposal.public_id}.{person.pk}.{said.kind}" if said.reason else ""
+    decision = Decision.objects.create(
+        proposal=proposal,
+        person=person,
+        kind=said.kind,
+        digest=said.digest,
+        case_version=said.version,
+        decisive=decisive,
+        next=said.next,
+        reason_field=field,
+        undo_until=undo_until if approved else None,
+        execute_by=undo_until + policy.execute_within if approved else None,
+        at=now,
+    )
+    if said.reason:
+        store_texts(case.id, {field: said.reason}, at=now)
+    moved = _move(case, proposal, person, said, decision, approvals)
+    return Decided(decision, True, moved)
+
+
+def _move(case: CaseRow, proposal: Proposal, person: Person, said: Said, decision: Decision, approvals: int) -> CaseRow:
+    actor = actor_of_person(person)
+    facts = {
+        "proposal": proposal.public_id,
+        "decision": said.kind.value,
+        "digest": said.digest,
+        "seen_version": said.version,
+        "next": said.next,
+        "reason_field": decision.reason_field,
+    }
+    if not decision.decisive:
+        quorum = {"approvals": approvals, "quorum": _policy(case).quorum}
+        return record_event(case, "decision.approved", actor=actor, facts=facts | quorum).case
+    event, sets, adds, follow = _consequence(case, proposal, said, decision)
+    if decision.undo_until:
+        facts |= {"undo_until": decision.undo_until, "execute_by": decision.execute_by}
+    transition = case.definition.table.get(case.state, event)
+    written = advance_case(case, event, actor=actor, facts=facts, sets=sets, adds=adds)
+    publish(written.case, started_by(transition.starts, follow))
+    ring_after_commit()
+    return written.case
+
+
+def _consequence(
+    case: CaseRow, proposal: Proposal, said: Said, decision: Decision
+) -> tuple[Event, dict[str, Any], dict[str, int], list[NewTask]]:
+    match said.kind:
+        case Kind.APPROVE:
+            first = effects_of(opened(proposal.snapshot))[0]
+            return Event.QUORUM_REACHED, {}, {}, [NewTask("execute", subject=first.id, at=decision.undo_until)]
+        case Kind.REJECT if said.next == "by_hand":
+            return Event.REJECTED_TO_HAND, {"reason": "rejected_by_hand"}, {}, []
+        case Kind.REJECT:
+            return Event.REJECTED_TO_CLOSE, {}, {}, []
+        case Kind.ASK_DATA:
+            until = decision.at + DATA_WAIT
+            sets = {"reason": "data_asked", "wait_until": until, "ending": "data_asked"}
+            return Event.DATA_ASKED, sets, {}, [NewTask("data_due", at=until)]
+        case _ if case.returns + 1 >= MAX_RETURNS:
+            return Event.RETURNED_TOO_OFTEN, {"reason": "returned_too_often"}, {"returns": 1}, []
+        case _:
+            return Event.RETURNED, {}, {"returns": 1}, []
+
+
+def _policy(case: CaseRow) -> ApprovalPolicy:
+    policy = case.definition.approval
+    if policy is None:
+        raise NotDecidable(state=case.state.value)
+    return policy
+
+
+def _record_refusal(proposal: Proposal, person: Person, said: Said, error: CaseflowError) -> None:
+    """A short transaction of its own, after the refused one was rolled back."""
+    with transaction.atomic():
+        case, _now = lock_case(proposal.case_id)
+        facts = {
+            "proposal": proposal.public_id,
+            "decision": said.kind.value,
+            "code": error.code,
+            "seen_version": said.version,
+            "differences": error.params.get("differences", {}),
+        }
+        record_event(case, "decision.refused", actor=actor_of_person(person), facts=facts)

@@ -1,0 +1,237 @@
+"""From facts to a plan: the proposer answers, code checks, and the proposal moves the case (design §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from random import SystemRandom
+from typing import Any
+
+from caseflow.domain.errors import BrokenProposal
+from caseflow.domain.identifiers import public_id
+from caseflow.domain.lifecycle import Event
+from caseflow.domain.process import Effect, Ending, EndingKind, Facts, Plan, Process, Proposed
+from cases.claiming import Lease
+from cases.models import IntakeRevision
+from cases.observing import newest_observations
+from cases.publishing import NewTask
+from cases.rows import CaseRow
+from cases.settling import Settlement, settlement
+
+from .models import Proposal
+from .proposers import Proposer, proposer_named
+from .rules import check_plan, check_proposed
+from .snapshots import build_snapshot, effects_of, notices_of, sealed
+
+_rng = SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a proposal stands on: facts, the readings they come from, the intake, who caused it, earlier effects."""
+
+    facts: Facts
+    observations: tuple[int, ...]
+    intake: Mapping[str, Any]
+    causers: tuple[int, ...]
+    effects: tuple[Effect, ...]
+
+
+def _no_effects(case_id: int) -> tuple[Effect, ...]:
+    return ()
+
+
+#: Set by the room that has actions, when it is loaded: imports point back.
+effects_of_case: Callable[[int], tuple[Effect, ...]] = _no_effects
+
+
+def provide_effects(provider: Callable[[int], tuple[Effect, ...]]) -> None:
+    """Tell this room how to list the effects of a case."""
+    global effects_of_case
+    effects_of_case = provider
+
+
+def load_ground(lease: Lease) -> Ground:
+    """Everything `propose` needs, read in the transaction of the claim."""
+    if lease.case is None:
+        raise ValueError("propose needs a case")
+    observations = newest_observations(lease.case.id)
+    revisions = list(
+        IntakeRevision.objects.filter(case_id=lease.case.id).order_by("number").values_list("body", "told_by_person")
+    )
+    return Ground(
+        facts={row.name: row.value for row in observations},
+        observations=tuple(row.pk for row in observations),
+        intake=revisions[-1][0],
+        causers=tuple(sorted({person for _, person in revisions if person is not None})),
+        effects=effects_of_case(lease.case.id) if _has_effects(lease.case) else (),
+    )
+
+
+def propose(lease: Lease) -> Lease | None:
+    """Ask the proposer, check its answer, and let the ending of its decision move the case."""
+    if lease.case is None:
+        raise ValueError("propose needs a case")
+    ground: Ground = lease.loaded
+    process = lease.case.definition
+    proposer = proposer_named(process.proposer)
+    proposed = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
+    with settlement(lease) as settling:
+        try:
+            submit_proposal(settling, process, proposer, proposed, ground)
+        except BrokenProposal as error:
+            facts = {"decision": proposed.decision, "problem": error.message}
+            settling.move(Event.PERSON_NEEDED, facts=facts, sets={"reason": "broken_proposal"})
+    return settling.next_lease
+
+
+def submit_proposal(
+    settling: Settlement, process: Process, proposer: Proposer, proposed: Proposed, ground: Ground
+) -> None:
+    """Raises BrokenProposal before any write when the answer breaks a rule."""
+    check_proposed(process, proposed, ground.facts, ground.intake)
+    ending = process.endings[proposed.decision]
+    plan = process.plan(decision=proposed.decision, facts=ground.facts, intake=ground.intake, effects=ground.effects)
+    check_plan(plan, ending.kind, ground.effects)
+    if settling.late:
+        settling.move(Event.PROPOSAL_READY)  # recorded as late; a plan for an older version is not kept
+        return
+    match ending.kind:
+        case EndingKind.ACT:
+            _act(settling, process, proposer, proposed, plan, ground)
+        case EndingKind.CLOSE:
+            _close(settling, proposer, proposed, plan, ground)
+        case EndingKind.ASK_DATA | EndingKind.WAIT:
+            _wait(settling, ending, proposer, proposed, plan, ground)
+        case EndingKind.PERSON:
+            facts = {"decision": proposed.decision, "evidence": list(proposed.evidence)}
+            settling.move(
+                Event.PERSON_NEEDED, facts=facts, sets={"reason": proposed.reason, "ending": proposed.decision}
+            )
+
+
+def store_proposal(
+    case: CaseRow,
+    *,
+    snapshot: Mapping[str, Any],
+    causers: Sequence[int],
+    valid_until: datetime | None,
+    versions: Mapping[str, str],
+    at: datetime,
+    repeats: Proposal | None = None,
+) -> Proposal:
+    """Insert one immutable proposal with the number its snapshot says."""
+    canonical, digest = sealed(snapshot)
+    return Proposal.objects.create(
+        public_id=public_id("P", _rng),
+        case_id=case.id,
+        number=snapshot["number"],
+        decision=snapshot["decision"],
+        has_effects=bool(effects_of(snapshot)),
+        needs_approval=snapshot["approval"] is not None,
+        snapshot=canonical,
+        digest=digest,
+        valid_until=valid_until,
+        causers=list(causers),
+        observations=snapshot["observations"],
+        repeats=repeats,
+        at=at,
+        **versions,
+    )
+
+
+def next_number(case_id: int) -> int:
+    """The number of the next proposal; the caller holds the case."""
+    return Proposal.objects.filter(case_id=case_id).count() + 1
+
+
+def _act(
+    settling: Settlement, process: Process, proposer: Proposer, proposed: Proposed, plan: Plan, ground: Ground
+) -> None:
+    policy = process.approval
+    valid_until = settling.now + policy.validity if policy else None
+    proposal, facts = _store(settling, proposer, proposed, plan, ground, valid_until)
+    sets = {"ending": proposed.decision}
+    if policy:
+        expire = NewTask("expire", subject=proposal.public_id, at=valid_until)
+        settling.move(Event.PROPOSAL_READY, facts=facts, sets=sets, follow=[expire])
+    else:
+        first = facts["actions"][0]
+        settling.move(Event.PLAN_READY, facts=facts, sets=sets, follow=[NewTask("execute", subject=first)])
+
+
+def _close(settling: Settlement, proposer: Proposer, proposed: Proposed, plan: Plan, ground: Ground) -> None:
+    sets = {"ending": proposed.decision}
+    if not plan.notices:
+        settling.move(Event.NOTHING_TO_DO, facts=_said(proposed), sets=sets)
+        return
+    _proposal, facts = _store(settling, proposer, proposed, plan, ground, None)
+    follow = [NewTask("notify", subject=action) for action in facts["actions"]]
+    settling.move(Event.CLOSING_NOTICE_DUE, facts=facts, sets=sets, follow=follow)
+
+
+def _wait(
+    settling: Settlement, ending: Ending, proposer: Proposer, proposed: Proposed, plan: Plan, ground: Ground
+) -> None:
+    # The wait for one reason has one end, however often it is read again.
+    same = settling.case.ending == proposed.decision and settling.case.wait_until is not None
+    until = settling.case.wait_until if same else settling.now + ending.wait_for
+    sets = {"ending": proposed.decision, "reason": proposed.reason, "wait_until": until}
+    follow = [NewTask("data_due", at=until)]
+    if ending.kind is EndingKind.WAIT:
+        follow.append(NewTask("recheck", delay=ending.every))
+        settling.move(Event.NOT_YET, facts=_said(proposed) | {"until": until}, sets=sets, follow=follow)
+        return
+    facts = _said(proposed) | {"until": until}
+    if plan.notices:
+        _proposal, stored = _store(settling, proposer, proposed, plan, ground, None)
+        facts |= stored
+        follow += [NewTask("notify", subject=action) for action in stored["actions"]]
+    settling.move(Event.DATA_MISSING, facts=facts, sets=sets, follow=follow)
+
+
+def _store(
+    settling: Settlement,
+    proposer: Proposer,
+    proposed: Proposed,
+    plan: Plan,
+    ground: Ground,
+    valid_until: datetime | None,
+) -> tuple[Proposal, dict[str, Any]]:
+    case = settling.case
+    snapshot = build_snapshot(
+        case=case,
+        number=next_number(case.id),
+        proposed=proposed,
+        plan=plan,
+        facts=ground.facts,
+        observations=ground.observations,
+        valid_until=valid_until,
+    )
+    process = case.definition
+    versions = {
+        "proposer": proposer.name,
+        "rule_version": process.rule_version,
+        "schema_version": process.schema_version,
+        "prompt_version": proposer.prompt_version,
+        "model": proposer.model,
+    }
+    proposal = store_proposal(
+        case, snapshot=snapshot, causers=ground.causers, valid_until=valid_until, versions=versions, at=settling.now
+    )
+    planned = effects_of(snapshot) or notices_of(snapshot)
+    facts = _said(proposed) | {
+        "proposal": proposal.public_id,
+        "digest": proposal.digest,
+        "actions": [action.id for action in planned],
+    }
+    return proposal, facts
+
+
+def _said(proposed: Proposed) -> dict[str, Any]:
+    return {"decision": proposed.decision, "reason": proposed.reason, "evidence": list(proposed.evidence)}
+
+
+def _has_effects(case: CaseRow) -> bool:
+    return case.plan_begun or bool(case.effects_done or case.effects_open)

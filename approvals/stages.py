@@ -1,0 +1,21 @@
+"""The stages of this room: propose, and expire what nobody decided."""
+
+from __future__ import annotations
+
+from caseflow.domain.lifecycle import Event
+from cases.claiming import Lease
+from cases.settling import settlement
+from cases.stages import Stage, register
+
+from .proposing import load_ground, propose
+
+
+def expire(lease: Lease) -> Lease | None:
+    """The time for a decision ran out. A decision that came first moved the case, so this task is obsolete."""
+    with settlement(lease) as settling:
+        settling.move(Event.EXPIRED, facts={"proposal": lease.subject}, sets={"reason": "decision_expired"})
+    return settling.next_lease
+
+
+register(Stage("propose", propose, load=load_ground))
+register(Stage("expire", expire, inline=True))

@@ -1,0 +1,58 @@
+"""One append-only event per change, refusal, reveal, export, grant and pause (design §10)."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.db import models
+
+#: The abstract bases below say by `runtime_rights` what the runtime role may do; `grant_rights` grants just that.
+APPEND_ONLY = "SELECT, INSERT"
+
+
+class AppendOnly(models.Model):
+    """Rows are written once and never changed: by trigger for everybody, by right for the runtime role."""
+
+    runtime_rights = APPEND_ONLY
+
+    class Meta:
+        abstract = True
+        triggers = [pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+
+class AuditEvent(AppendOnly):
+    """Who did what, when, on which facts, what was asked and what came of it. Ids and primitives only.
+
+    `body` are the canonical bytes; the other columns repeat parts of it for queries. In the stream of a case
+    `hash = sha256(hash of seq-1 || at_us as 8 bytes, big-endian || body)`.
+    """
+
+    organisation_id = models.BigIntegerField()
+    case_id = models.BigIntegerField(null=True)
+    seq = models.IntegerField(null=True, help_text="Number within the case, from 1.")
+    kind = models.CharField(max_length=64)
+    actor_kind = models.CharField(max_length=16)
+    actor_id = models.BigIntegerField(null=True)
+    from_state = models.CharField(max_length=24, default="")
+    to_state = models.CharField(max_length=24, default="")
+    version = models.IntegerField(null=True, help_text="The case's version after a transition.")
+    at = models.DateTimeField()
+    at_us = models.BigIntegerField(help_text="The same moment in microseconds since 1970, as hashed.")
+    body = models.BinaryField()
+    hash = models.BinaryField(default=b"")
+
+    class Meta(AppendOnly.Meta):
+        abstract = False
+        constraints = [
+            models.UniqueConstraint(fields=["case_id", "seq"], name="audit_one_number_within_case"),
+            models.UniqueConstraint(
+                fields=["case_id", "version"], condition=models.Q(version__isnull=False), name="audit_one_row_a_version"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(case_id__isnull=True) | models.Q(seq__isnull=False),
+                name="audit_case_rows_are_numbered",
+            ),
+        ]
+        indexes = [models.Index(fields=["organisation_id", "id"], name="audit_by_organisation")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} #{self.seq}"

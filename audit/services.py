@@ -1,0 +1,30 @@
+"""Writing events that belong to an organisation rather than to a case; a sealer chains them later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import connection
+
+from .bodies import ActorLike, event_body
+
+_INSERT = """
+WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at)
+INSERT INTO audit_auditevent (organisation_id, kind, actor_kind, actor_id, from_state, to_state, at, at_us, body, hash)
+SELECT %s, %s, %s, %s, '', '', t.at, (extract(epoch FROM t.at) * 1000000)::bigint, %s, '' FROM t
+"""
+
+
+def record_organisation_event(organisation_id: int, kind: str, *, actor: ActorLike, facts: Mapping[str, Any]) -> None:
+    """Append one event to an organisation's stream, in the caller's transaction."""
+    body = event_body(kind, actor=actor, facts=facts)
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT, [organisation_id, kind, actor.kind, actor.id, body])
+
+
+def facts_of(body: bytes | memoryview) -> dict[str, Any]:
+    """What an event's body says, as Python."""
+    parsed: dict[str, Any] = json.loads(bytes(body))
+    return parsed

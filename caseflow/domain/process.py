@@ -1,0 +1,175 @@
+"""A kind of case, written as one class in one file (design §7). No I/O: outside facts come in, plans go out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from .lifecycle import STANDARD, Table
+from .retry import RetryPolicy
+from .roles import Right
+
+Facts = Mapping[str, Mapping[str, Any]]  #: fact name → its value
+Intake = Mapping[str, Any]  #: the newest intake revision
+
+
+class IntakeSchema(BaseModel):
+    """Base of every intake schema: unknown fields are refused, types are not bent."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FactSource:
+    """Which system is asked for a fact, and for which subject: `subject` names a field of the intake."""
+
+    name: str
+    system: str
+    subject: str
+
+
+class EndingKind(StrEnum):
+    """What the engine does with a decision of the proposer."""
+
+    ACT = "act"  #: effects, after an approval unless the process needs none
+    CLOSE = "close"  #: nothing to change; closing notices first where the plan has some
+    ASK_DATA = "ask_data"  #: wait for somebody to supply data
+    WAIT = "wait"  #: not yet: read again later
+    PERSON = "person"  #: needs attention
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """One allowed decision: what follows, and the sentence that explains it to a support person."""
+
+    kind: EndingKind
+    sentence: str
+    wait_for: timedelta = timedelta(hours=72)  #: ASK_DATA, WAIT: until attention
+    every: timedelta = timedelta(minutes=15)  #: WAIT: how often to read again
+    request: str = ""  #: ACT: the exact effect in one sentence, with {subject}
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalPolicy:
+    """Who decides, how many, how long. Times run from the proposal (validity) and from the deciding approval."""
+
+    right: Right = Right.DECIDE
+    quorum: int = 1  #: persons
+    four_eyes: bool = True  #: who caused the proposal does not decide on it
+    validity: timedelta = timedelta(hours=24)
+    execute_within: timedelta = timedelta(hours=1)
+    remind_after: timedelta = timedelta(hours=2)
+    escalate_after: timedelta = timedelta(hours=8)
+
+
+@dataclass(frozen=True, slots=True)
+class EffectSpec:
+    """One intended change in an outside system.
+
+    `preconditions` are paths of facts and the values they must have before the send, `confirms` the values that a
+    read-back must show before anybody says "done".
+    """
+
+    system: str
+    operation: str
+    subject: str
+    request: Mapping[str, Any]
+    preconditions: Mapping[str, Any]
+    confirms: Mapping[str, Any]
+    again_after: str = ""  #: action id of an equal, confirmed effect that is repeated on purpose
+    undoes: str = ""  #: action id that this effect compensates
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeSpec:
+    """One message to a person. `to` names a personal fact ("customer.email"); the text is made from `template`."""
+
+    system: str
+    to: str
+    template: str
+    language: str = "ru"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    operation: str = "send"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done, in order; notices follow when every effect is confirmed."""
+
+    effects: Sequence[EffectSpec] = ()
+    notices: Sequence[NoticeSpec] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An earlier effect of the same case, as a plan may know it."""
+
+    action_id: str
+    system: str
+    operation: str
+    subject: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposer's answer: evidence, never a status. Code checks it before it becomes a Proposal (requirement B2)."""
+
+    decision: str
+    reason: str
+    evidence: Sequence[str]
+    requires_approval: bool = True
+
+
+class Process(ABC):
+    """Subclass once per kind of case and name it in the setting PROCESSES."""
+
+    slug: ClassVar[str]
+    version: ClassVar[int]
+    title: ClassVar[str]
+    Intake: ClassVar[type[IntakeSchema]]
+    personal_intake: ClassVar[frozenset[str]] = frozenset()  #: fields kept as personal text
+    facts: ClassVar[tuple[FactSource, ...]]
+    personal_facts: ClassVar[frozenset[str]] = frozenset()  #: paths kept as personal text
+    critical: ClassVar[tuple[str, ...]] = ()  #: paths a decision depends on
+    endings: ClassVar[Mapping[str, Ending]]
+    proposer: ClassVar[str] = "rules"
+    approval: ClassVar[ApprovalPolicy | None] = ApprovalPolicy()
+    retry: ClassVar[Mapping[str, RetryPolicy]] = {}
+    table: ClassVar[Table] = STANDARD
+    rule_version: ClassVar[str] = "1"
+    schema_version: ClassVar[str] = "1"
+
+    @abstractmethod
+    def decide(self, *, facts: Facts, intake: Intake) -> Proposed:
+        """What the business rule says of these facts. Too few facts mean another check, never a guess."""
+
+    @abstractmethod
+    def plan(self, *, decision: str, facts: Facts, intake: Intake, effects: Sequence[Effect]) -> Plan:
+        """The effects and notices of a decision."""
+
+    def subject(self, intake: Intake) -> str:
+        """What the case is about, for lists: an id, never personal text."""
+        return ""
+
+
+def value_at(facts: Facts, path: str) -> Any:
+    """`value_at({"payment": {"status": "confirmed"}}, "payment.status")`; None where nothing is known."""
+    value: Any = facts
+    for name in path.split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            return None
+        value = value[name]
+    return value
+
+
+def differences(expected: Mapping[str, Any], facts: Facts) -> dict[str, tuple[Any, Any]]:
+    """Path → (expected, found), for every path whose value is not the expected one."""
+    found = {path: value_at(facts, path) for path in expected}
+    return {path: (value, found[path]) for path, value in expected.items() if found[path] != value}

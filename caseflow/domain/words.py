@@ -1,0 +1,140 @@
+"""The glossary: one English source sentence per state, status and reason; the faces translate them (console.md §3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+def gettext_noop(text: str) -> str:
+    """Marks a text for the catalogue; the domain itself knows no language."""
+    return text
+
+
+class Word(NamedTuple):
+    """`label` is what stands beside the icon, `help` the sentence behind it."""
+
+    label: str
+    help: str
+
+
+_ = gettext_noop
+
+STATES: dict[str, Word] = {
+    "RECEIVED": Word(_("Received"), _("The ticket is recorded and its check is queued.")),
+    "CHECKING": Word(_("Checking"), _("The system gathers facts; the attempts are shown below.")),
+    "WAITING_APPROVAL": Word(_("Waiting for decision"), _("The proposal is ready, a person is needed.")),
+    "EXECUTING": Word(_("Executing"), _("Decided; the outside system has not confirmed the result yet.")),
+    "WAITING_DATA": Word(
+        _("Waiting for data"), _("Details were asked of the customer or owner; the deadline is shown.")
+    ),
+    "NOTIFYING": Word(_("Notifying"), _("The result is established; the message is being sent.")),
+    "NEEDS_ATTENTION": Word(_("Needs attention"), _("Automatic work has stopped; the reason and next step are given.")),
+    "COMPLETED": Word(_("Completed"), _("Every required result is confirmed.")),
+    "CLOSED_NO_CHANGE": Word(_("Closed without change"), _("Nothing was changed outside.")),
+}
+
+ACTIONS: dict[str, Word] = {
+    "PLANNED": Word(_("Planned"), _("Not sent yet.")),
+    "REQUESTED": Word(_("Requested, not confirmed"), _("The request was sent; it may not be called done.")),
+    "UNKNOWN": Word(_("Result unknown"), _("No answer came: the action may have happened. Check first.")),
+    "CONFIRMED": Word(_("Confirmed by the service"), _("Read back from the service, or accepted by the mail server.")),
+    "REFUSED": Word(_("Definitely not done"), _("The service refused; nothing changed.")),
+    "CANCELLED": Word(_("Cancelled: conditions changed"), _("The approval was not used.")),
+}
+
+#: Why automatic work stopped: code → what it means and what to do next.
+REASONS: dict[str, Word] = {
+    "attempts_exhausted": Word(
+        _("All attempts failed"), _("The outside system did not answer in time. Check it, then repeat the check.")
+    ),
+    "deadline_passed": Word(
+        _("The time for attempts ran out"), _("The outside system stayed unavailable. Check it, then repeat the check.")
+    ),
+    "worker_lost": Word(_("The worker stopped again and again"), _("This task ends its process. Call the developers.")),
+    "invalid_data": Word(_("The outside system refused the data"), _("Correct the input, then go on.")),
+    "not_permitted": Word(_("The outside system denied access"), _("Ask the owner of the outside system.")),
+    "permanent_fault": Word(_("The outside system answered wrongly"), _("Ask the owner of the outside system.")),
+    "internal_error": Word(_("The application failed"), _("Call the developers and name this case.")),
+    "waited_too_long": Word(_("The awaited data did not come"), _("Ask again, supply the data or close the case.")),
+    "decision_expired": Word(_("Nobody decided in time"), _("Ask for a new proposal or close the case.")),
+    "rejected_by_hand": Word(
+        _("Rejected: to be handled by hand"), _("Handle it in the source system and record the result.")
+    ),
+    "returned_too_often": Word(_("Returned three times"), _("The facts keep changing. Decide by hand.")),
+    "partly_done": Word(_("Partly done"), _("Some effects began before the facts changed. Look at each effect.")),
+    "effect_refused": Word(_("The service refused the change"), _("Nothing was changed. Read the service's answer.")),
+    "gave_up": Word(
+        _("The change could not be sent"), _("It was provably not applied. Check the service, then ask again.")
+    ),
+    "unknown_too_long": Word(_("The result stayed unknown"), _("Check the service by hand; do not repeat the change.")),
+    "not_confirmed": Word(
+        _("The read-back does not show the change"), _("The service accepted it, but its state is still the old one.")
+    ),
+    "not_applied": Word(
+        _("The change was not applied"), _("The look-up found nothing. Accept it as not applied, then ask again.")
+    ),
+    "notice_unconfirmed": Word(
+        _("A notice was not confirmed"), _("The effects stand. Send the notice again or finish without it.")
+    ),
+    "broken_proposal": Word(_("The proposal broke a rule"), _("Read which rule, then ask again or handle it by hand.")),
+    "no_decider": Word(_("Nobody may decide"), _("Ask the organisation's administrator to grant the right.")),
+    "subject_busy": Word(_("Another case is changing the same object"), _("It waits for the other case.")),
+    "amount_differs": Word(_("The amount differs"), _("Payment and price are not equal. Decide by hand.")),
+    "another_account": Word(
+        _("Another account's subscription"), _("The subscription or payment belongs to somebody else. Find out whose.")
+    ),
+    "unclear_facts": Word(_("The facts need another check"), _("The facts fit no rule. Decide by hand.")),
+}
+
+EVENTS: dict[str, str] = {
+    "case.opened": _("Ticket received"),
+    "case.check_started": _("Check started"),
+    "facts.observed": _("Facts read"),
+    "case.proposal_ready": _("Proposal prepared, waiting for a decision"),
+    "case.plan_ready": _("Plan prepared"),
+    "case.nothing_to_do": _("Nothing to change"),
+    "case.closing_notice_due": _("Nothing to change; the customer is told"),
+    "case.data_missing": _("Data missing"),
+    "case.not_yet": _("Not yet; read again later"),
+    "case.person_needed": _("A person is needed"),
+    "case.data_received": _("Data supplied"),
+    "data.recorded": _("Data recorded; it moved nothing"),
+    "case.recheck_due": _("Read again"),
+    "case.waited_too_long": _("The awaited data did not come in time"),
+    "case.quorum_reached": _("Approved"),
+    "decision.approved": _("Approval counted; more approvals needed"),
+    "case.rejected_to_close": _("Rejected, closed without change"),
+    "case.rejected_to_close_with_notice": _("Rejected; the customer is told"),
+    "case.rejected_to_hand": _("Rejected, to be handled by hand"),
+    "case.data_asked": _("The approver asked for data"),
+    "case.returned": _("Returned for review"),
+    "case.returned_too_often": _("Returned too often"),
+    "case.expired": _("The time for a decision ran out; nothing was sent"),
+    "case.withdrawn": _("Decision withdrawn"),
+    "case.facts_changed": _("Facts changed; nothing was sent"),
+    "case.approval_lapsed": _("The approval may not be used any more; nothing was sent"),
+    "case.partly_done": _("Facts changed when a part was done"),
+    "case.effects_confirmed": _("The outside system confirmed the change"),
+    "case.effects_confirmed_without_notices": _("The outside system confirmed the change"),
+    "case.effect_refused": _("The outside system refused"),
+    "case.effect_unknown": _("The result stayed unknown"),
+    "case.effect_not_applied": _("The change was not applied"),
+    "case.notices_confirmed": _("Notice accepted by the mail server"),
+    "case.closing_notices_confirmed": _("Closing notice accepted by the mail server"),
+    "case.notices_unconfirmed": _("A notice was not confirmed"),
+    "case.exhausted": _("Automatic work stopped"),
+    "case.closed_by_person": _("Closed by a person"),
+    "action.reserved": _("Change reserved"),
+    "action.requested": _("Change requested, not confirmed"),
+    "action.unknown": _("No answer: the result is unknown"),
+    "action.confirmed": _("Change confirmed by the service"),
+    "action.not_applied": _("Change provably not applied"),
+    "action.refused": _("Change refused by the service"),
+    "action.cancelled": _("Change cancelled before it was sent"),
+    "action.awaiting": _("Accepted; the read-back is still the old state"),
+    "action.busy": _("Waiting: another case is changing the same object"),
+    "decision.refused": _("A decision was not accepted"),
+    "transition.refused": _("A forbidden change was refused"),
+    "settlement.late": _("A result came after the case had moved on"),
+    "task.retried": _("An attempt failed; it will be repeated"),
+}

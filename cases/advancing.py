@@ -1,0 +1,169 @@
+"""The one writer of a case's state, version, guard columns and audit head (design §4).
+
+One statement updates the row where id, state, version and guards match, chains the audit hash in SQL and inserts the
+audit row. Zero rows mean that somebody was first: reread and decide again, never retry with the new version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from audit.bodies import ActorLike, event_body
+from caseflow.domain.errors import ForbiddenTransition, StaleCase
+from caseflow.domain.lifecycle import CLOSED, Event, Guard, State, Transition
+
+from .rows import CaseRow
+
+#: Columns a transition may set beside the state, and columns it may add to.
+SETTABLE = frozenset({"reason", "ending", "outcome", "wait_until", "plan_begun", "subject"})
+ADDABLE = frozenset({"effects_open", "effects_done", "returns"})
+
+_GUARDS = {
+    Guard.PLAN_NOT_BEGUN: "NOT plan_begun",
+    Guard.PLAN_BEGUN: "plan_begun",
+    # Guards look at the row as it will be: a settlement may close the last open effect and move the case at once.
+    Guard.NO_EFFECTS_OPEN: "effects_open + %(add_effects_open)s = 0",
+    Guard.NO_EFFECTS_DONE: "effects_done + %(add_effects_done)s = 0",
+}
+
+_STATEMENT = """
+WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
+u AS MATERIALIZED (SELECT at, (extract(epoch FROM at) * 1000000)::bigint AS us FROM t),
+moved AS (
+  UPDATE cases_case SET {assignments}, audit_count = audit_count + 1,
+         audit_head = sha256(audit_head || int8send(u.us) || %(body)s)
+  FROM u WHERE id = %(case_id)s {conditions}
+  RETURNING id, organisation_id, version, audit_count, audit_head, u.at, u.us)
+INSERT INTO audit_auditevent (organisation_id, case_id, seq, kind, actor_kind, actor_id, from_state, to_state, version,
+                              at, at_us, body, hash)
+SELECT organisation_id, id, audit_count, %(kind)s, %(actor_kind)s, %(actor_id)s, %(from_state)s, %(to_state)s,
+       {version}, at, us, %(body)s, audit_head FROM moved
+RETURNING seq, at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The audit row's number within the case, the database's moment, and the case as it is now."""
+
+    seq: int
+    at: datetime
+    case: CaseRow
+
+
+def advance_case(
+    case: CaseRow,
+    event: Event,
+    *,
+    actor: ActorLike,
+    facts: Mapping[str, Any] | None = None,
+    sets: Mapping[str, Any] | None = None,
+    adds: Mapping[str, int] | None = None,
+) -> Written:
+    """Move `case` along its table. Raises ForbiddenTransition (no such row, or a guard) and StaleCase (somebody was first)."""
+    row = case.definition.table.get(case.state, event)
+    changes = _changes_of(row) | dict(sets or {})
+    body = event_body(
+        f"case.{event}",
+        actor=actor,
+        facts=dict(facts or {}),
+        from_state=row.source,
+        to_state=row.target,
+        version=case.version + 1,
+    )
+    parameters = _parameters(case, f"case.{event}", actor, body, changes, adds or {})
+    parameters |= {"from_state": row.source.value, "to_state": row.target.value, "expected": case.version}
+    assignments = ["state = %(to_state)s", "version = version + 1", "state_since = u.at"]
+    if row.target in CLOSED:
+        assignments.append("closed_at = u.at")
+    assignments += _assignments(changes, adds or {})
+    guards = "".join(f" AND {_GUARDS[guard]}" for guard in sorted(row.guards))
+    conditions = "AND state = %(from_state)s AND version = %(expected)s" + guards
+    written = _execute(assignments, conditions, "version", parameters)
+    if written is None:
+        raise _explain_refusal(case, row)
+    seq, at = written
+    return Written(seq, at, _after(case, changes, adds or {}, state=row.target, version=case.version + 1))
+
+
+def record_event(
+    case: CaseRow,
+    kind: str,
+    *,
+    actor: ActorLike,
+    facts: Mapping[str, Any] | None = None,
+    sets: Mapping[str, Any] | None = None,
+    adds: Mapping[str, int] | None = None,
+) -> Written:
+    """Append an event that moves no state: a reading, a call, a refusal. The caller holds the case or wants no more."""
+    body = event_body(kind, actor=actor, facts=dict(facts or {}))
+    parameters = _parameters(case, kind, actor, body, sets or {}, adds or {})
+    parameters |= {"from_state": "", "to_state": ""}
+    # Assigning a column to itself keeps the statement's shape; no column of the state is touched.
+    assignments = _assignments(sets or {}, adds or {}) or ["reason = reason"]
+    written = _execute(assignments, "", "NULL::int", parameters)
+    if written is None:
+        raise StaleCase(seen=case.version, current="none")
+    return Written(written[0], written[1], _after(case, sets or {}, adds or {}))
+
+
+def _changes_of(row: Transition) -> dict[str, Any]:
+    changes: dict[str, Any] = {"reason": ""}
+    if row.outcome is not None:
+        changes["outcome"] = row.outcome.value
+    if row.event in (Event.QUORUM_REACHED, Event.PLAN_READY):
+        changes["plan_begun"] = False
+    if row.target not in (State.CHECKING, State.WAITING_DATA):
+        changes["wait_until"] = None
+    return changes
+
+
+def _parameters(
+    case: CaseRow, kind: str, actor: ActorLike, body: bytes, sets: Mapping[str, Any], adds: Mapping[str, int]
+) -> dict[str, Any]:
+    unknown = (set(sets) - SETTABLE) | (set(adds) - ADDABLE)
+    if unknown:
+        raise ValueError(f"not a column of a transition: {sorted(unknown)}")
+    parameters: dict[str, Any] = {f"set_{name}": value for name, value in sets.items()}
+    parameters |= {f"add_{name}": adds.get(name, 0) for name in ADDABLE}
+    return parameters | {
+        "case_id": case.id,
+        "kind": kind,
+        "actor_kind": actor.kind,
+        "actor_id": actor.id,
+        "body": body,
+    }
+
+
+def _assignments(sets: Mapping[str, Any], adds: Mapping[str, int]) -> list[str]:
+    return [f"{name} = %(set_{name})s" for name in sets] + [f"{name} = {name} + %(add_{name})s" for name in adds]
+
+
+def _execute(
+    assignments: list[str], conditions: str, version: str, parameters: dict[str, Any]
+) -> tuple[int, datetime] | None:
+    statement = _STATEMENT.format(assignments=", ".join(assignments), conditions=conditions, version=version)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        row: tuple[int, datetime] | None = cursor.fetchone()
+    return row
+
+
+def _after(case: CaseRow, sets: Mapping[str, Any], adds: Mapping[str, int], **changed: Any) -> CaseRow:
+    values = {name: value for name, value in sets.items() if name != "outcome"}
+    values |= {name: getattr(case, name) + added for name, added in adds.items()}
+    return replace(case, **(values | changed))
+
+
+def _explain_refusal(case: CaseRow, row: Transition) -> ForbiddenTransition | StaleCase:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT state, version FROM cases_case WHERE id = %s", [case.id])
+        found = cursor.fetchone()
+    if found == (case.state.value, case.version):
+        return ForbiddenTransition(state=case.state, event=row.event, guards=sorted(row.guards))
+    return StaleCase(seen=case.version, current=found[1] if found else None)

@@ -1,0 +1,56 @@
+"""The stages of this room: start the check, read the facts, read again later, stop waiting."""
+
+from __future__ import annotations
+
+from caseflow.domain.lifecycle import Event, State
+
+from .claiming import Lease
+from .observing import newest_intake, read_now, store_readings
+from .publishing import NewTask
+from .settling import settlement
+from .stages import Stage, register
+
+
+def check(lease: Lease) -> Lease | None:
+    """A received case begins to be checked."""
+    with settlement(lease) as settling:
+        settling.move(Event.CHECK_STARTED)
+    return settling.next_lease
+
+
+def observe(lease: Lease) -> Lease | None:
+    """Read every fact of the process. In CHECKING a proposal follows; elsewhere the facts are only stored."""
+    if lease.case is None:
+        raise ValueError("observe needs a case")
+    readings = read_now(lease.case.definition, lease.loaded)
+    with settlement(lease) as settling:
+        ids = store_readings(lease.case.id, readings, at=settling.now)
+        calls = {fact.name: fact.call_id for fact in readings.readings}
+        settling.record("facts.observed", facts={"observations": ids, "calls": calls})
+        if settling.case.state is State.CHECKING and not settling.late:
+            settling.follow(NewTask("propose"))
+    return settling.next_lease
+
+
+def recheck(lease: Lease) -> Lease | None:
+    """The moment to read again has come."""
+    with settlement(lease) as settling:
+        settling.move(Event.RECHECK_DUE)
+    return settling.next_lease
+
+
+def data_due(lease: Lease) -> Lease | None:
+    """The awaited data or change did not come in time."""
+    with settlement(lease) as settling:
+        settling.move(Event.WAITED_TOO_LONG, sets={"reason": "waited_too_long"})
+    return settling.next_lease
+
+
+def _load_intake(lease: Lease) -> object:
+    return newest_intake(lease.case.id) if lease.case else None
+
+
+register(Stage("check", check, inline=True))
+register(Stage("observe", observe, load=_load_intake))
+register(Stage("recheck", recheck, inline=True))
+register(Stage("data_due", data_due, inline=True))

@@ -1,0 +1,176 @@
+"""Taking the right to settle a task: one statement, judged by the database's clock (design §3).
+
+The attempt is counted before the work, so that a task that kills its process stops at its limit. What is obsolete is
+closed, what this worker does not have is handed back for a while, what is paused stays due; none of these is an attempt.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+
+from .processes import all_processes
+from .publishing import PAUSED, Fresh
+from .rows import SELECTED, CaseRow
+from .stages import Stage, all_stages, stage_named
+
+HAND_BACK = timedelta(seconds=60)  #: until a worker with the right version is likely to come by
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to settle one task, and the case as it was then. `loaded` is what the stage read in the same transaction.
+
+    `exhausted` names why the task may not be tried again; the holder then only settles.
+    """
+
+    task_id: int
+    fence: int
+    number: int
+    spent: int
+    stage: str
+    subject: str
+    generation: int
+    queue: str
+    deadline_at: datetime | None
+    worker: str
+    case: CaseRow | None
+    exhausted: str = ""
+    loaded: Any = field(default=None, compare=False)
+
+    @property
+    def definition(self) -> Stage:
+        return stage_named(self.stage)
+
+
+_CLAIM = f"""
+WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at),
+mine AS MATERIALIZED (
+  SELECT task.*, clock.at AS now, known.stage IS NOT NULL AND (task.process = '' OR task.process = ANY(%(processes)s)) AS known,
+         known.span, known.lease, known.infrastructure,
+         coalesce(task.deadline_at, clock.at + coalesce((known.patience ->> task.process)::float8, known.usual) * interval '1 second')
+           AS patience_ends
+  FROM cases_task task CROSS JOIN clock
+  LEFT JOIN jsonb_to_recordset(%(stages)s::jsonb) AS known(stage text, span float8, lease float8, infrastructure int, usual float8,
+       patience jsonb) ON known.stage = task.stage
+  WHERE task.id = %(task)s AND (task.status = 'due' AND task.available_at <= clock.at
+                             OR task.status = 'leased' AND task.leased_until < clock.at)
+  FOR UPDATE OF task SKIP LOCKED),
+verdict AS MATERIALIZED (
+  SELECT mine.*, CASE
+    WHEN mine.case_id IS NOT NULL AND mine.generation < (SELECT version FROM cases_case WHERE id = mine.case_id) THEN 'obsolete'
+    WHEN NOT mine.known THEN 'foreign'
+    WHEN mine.organisation_key <> 0 AND {PAUSED.format(process="mine.process", organisation="mine.organisation_key")} THEN 'paused'
+    WHEN mine.lost + (mine.status = 'leased')::int >= mine.infrastructure THEN 'worker_lost'
+    WHEN mine.patience_ends <= mine.now THEN 'deadline_passed'
+    ELSE 'claimed' END AS verdict
+  FROM mine),
+lost AS (
+  UPDATE cases_attempt a SET ended_at = v.now, outcome = 'worker_lost' FROM verdict v
+  WHERE a.task_id = v.id AND v.status = 'leased' AND a.ended_at IS NULL),
+taken AS (
+  UPDATE cases_task task SET
+    status = CASE v.verdict WHEN 'obsolete' THEN 'obsolete' WHEN 'foreign' THEN 'due' WHEN 'paused' THEN 'due' ELSE 'leased' END,
+    ended_at = CASE WHEN v.verdict = 'obsolete' THEN v.now END,
+    available_at = CASE WHEN v.verdict = 'foreign' THEN v.now + %(hand_back)s * interval '1 second' ELSE task.available_at END,
+    attempt = task.attempt + (v.verdict = 'claimed')::int,
+    lost = task.lost + (v.status = 'leased')::int,
+    fence = task.fence + 1,
+    deadline_at = CASE WHEN v.verdict = 'claimed' THEN v.patience_ends ELSE task.deadline_at END,
+    leased_until = CASE WHEN v.verdict IN ('claimed', 'worker_lost', 'deadline_passed') THEN v.now + v.lease * interval '1 second' END,
+    lease_limit_at = CASE WHEN v.verdict IN ('claimed', 'worker_lost', 'deadline_passed') THEN v.now + v.span * interval '1 second' END,
+    leased_by = CASE WHEN v.verdict IN ('claimed', 'worker_lost', 'deadline_passed') THEN %(worker)s ELSE '' END,
+    rung_at = NULL
+  FROM verdict v WHERE task.id = v.id
+  RETURNING task.*, v.verdict, v.now),
+begun AS (
+  INSERT INTO cases_attempt (task_id, number, fence, worker, begun_at, outcome, error, error_text)
+  SELECT id, attempt, fence, %(worker)s, now, '', '', '' FROM taken WHERE verdict = 'claimed')
+SELECT taken.verdict, taken.fence, taken.attempt, taken.attempt - taken.returned - taken.lost, taken.stage, taken.subject,
+       taken.generation, taken.queue, taken.deadline_at, taken.case_id IS NOT NULL, {SELECTED}
+FROM taken LEFT JOIN cases_case c ON c.id = taken.case_id
+"""
+
+
+def claim(task_id: int, *, worker: str) -> Lease | None:
+    """The lease of a due or abandoned task, or None. Part of the caller's transaction; nothing of the case changes."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _CLAIM,
+            {
+                "task": task_id,
+                "worker": worker,
+                "hand_back": HAND_BACK.total_seconds(),
+                "processes": list(all_processes()),
+                "stages": _known_stages(),
+            },
+        )
+        row = cursor.fetchone()
+    if row is None or row[0] in ("obsolete", "foreign", "paused"):
+        return None
+    verdict, fence, number, spent, stage, subject, generation, queue, deadline_at, has_case, *case = row
+    lease = Lease(
+        task_id=task_id,
+        fence=fence,
+        number=number,
+        spent=spent,
+        stage=stage,
+        subject=subject,
+        generation=generation,
+        queue=queue,
+        deadline_at=deadline_at,
+        worker=worker,
+        case=CaseRow.of(case) if has_case else None,
+        exhausted="" if verdict == "claimed" else verdict,
+    )
+    return lease if lease.exhausted else loaded(lease)
+
+
+def lease_of(fresh: Fresh, *, case: CaseRow, queue: str, worker: str) -> Lease:
+    """The lease of a task that was published and claimed in one statement."""
+    lease = Lease(
+        task_id=fresh.task_id,
+        fence=1,
+        number=1,
+        spent=1,
+        stage=fresh.stage,
+        subject=fresh.subject,
+        generation=case.version,
+        queue=queue,
+        deadline_at=fresh.deadline_at,
+        worker=worker,
+        case=case,
+    )
+    return loaded(lease)
+
+
+def loaded(lease: Lease) -> Lease:
+    """The lease with what its stage reads in the claim's transaction."""
+    load = lease.definition.load
+    return replace(lease, loaded=load(lease)) if load else lease
+
+
+def _known_stages() -> str:
+    """What this worker has, as JSON: stage, its longest lease, its budgets and the patience of each process."""
+    known = []
+    for stage in all_stages().values():
+        patience = {
+            key: process.retry[stage.name].deadline.total_seconds()
+            for key, process in all_processes().items()
+            if stage.name in process.retry
+        }
+        known.append(
+            {
+                "stage": stage.name,
+                "span": stage.limit.total_seconds(),
+                "lease": stage.lease.total_seconds(),
+                "infrastructure": stage.policy.infrastructure_limit,
+                "usual": stage.policy.deadline.total_seconds(),
+                "patience": patience,
+            }
+        )
+    return json.dumps(known)

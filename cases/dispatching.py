@@ -1,0 +1,115 @@
+"""The dispatcher rings for due tasks (design §3). It knows only Task and Schedule; any number of copies may run.
+
+Rows are selected by status with SKIP LOCKED, never by an id watermark: a slow transaction may commit a lower id later.
+Mark, commit, then ring: a crash in between costs one re-ring and loses nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import connection, transaction
+
+from .publishing import PAUSED
+
+log = logging.getLogger("caseflow.dispatcher")
+
+WINDOW = 64  #: tasks rung and not yet claimed, per queue
+RING_AGAIN = timedelta(seconds=5)  #: a bell nobody answered is rung again
+IDLE = timedelta(seconds=1)  #: longest sleep after an empty sweep
+TOP_UP = timedelta(milliseconds=20)  #: pause while due, unrung rows remain
+
+Ring = Callable[[str, int], None]
+
+_OPEN_SCHEDULES = """
+WITH now AS MATERIALIZED (SELECT clock_timestamp() AS at),
+due AS (SELECT s.* FROM cases_schedule s, now WHERE s.is_active AND s.next_at <= now.at FOR UPDATE OF s SKIP LOCKED),
+moved AS (UPDATE cases_schedule s SET next_at = s.next_at + due.every * ceil(greatest(1,
+            extract(epoch FROM now.at - s.next_at) / extract(epoch FROM due.every)))
+          FROM due, now WHERE s.id = due.id)
+INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt, returned,
+       lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
+SELECT NULL, coalesce(organisation_id, 0), '', stage, subject, 0, queue, 'due', 0, 0, 0, due.next_at, '', '', 0, '', now.at
+FROM due, now ON CONFLICT (case_id, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
+"""
+
+#: Bells that were rung long ago, and leases that lapsed: their worker or their message is gone.
+_RING_AGAIN = """
+WITH stale AS (
+  SELECT id FROM cases_task
+  WHERE queue = %(queue)s AND (
+        status = 'due' AND rung_at < clock_timestamp() - %(again)s * interval '1 second'
+     OR status = 'leased' AND leased_until < clock_timestamp()
+        AND (rung_at IS NULL OR rung_at < clock_timestamp() - %(again)s * interval '1 second'))
+  ORDER BY rung_at NULLS FIRST, id LIMIT %(window)s FOR UPDATE SKIP LOCKED)
+UPDATE cases_task t SET rung_at = clock_timestamp() FROM stale WHERE t.id = stale.id RETURNING t.id
+"""
+
+#: The heads of every organisation's own line, dealt round-robin, so that one flood does not starve the others.
+_RING_NEW = f"""
+WITH RECURSIVE now AS MATERIALIZED (SELECT clock_timestamp() AS at),
+room AS MATERIALIZED (
+  SELECT greatest(0, %(window)s - count(*)) AS free FROM cases_task
+  WHERE queue = %(queue)s AND status IN ('due', 'leased') AND rung_at IS NOT NULL),
+lines(organisation_key) AS (
+  (SELECT organisation_key FROM cases_task WHERE queue = %(queue)s AND status = 'due' AND rung_at IS NULL
+   ORDER BY organisation_key LIMIT 1)
+  UNION ALL
+  SELECT (SELECT t.organisation_key FROM cases_task t WHERE t.queue = %(queue)s AND t.status = 'due' AND t.rung_at IS NULL
+          AND t.organisation_key > lines.organisation_key ORDER BY t.organisation_key LIMIT 1)
+  FROM lines WHERE lines.organisation_key IS NOT NULL),
+heads AS (
+  SELECT head.*, row_number() OVER (PARTITION BY head.organisation_key ORDER BY head.available_at, head.id) AS place
+  FROM lines CROSS JOIN now CROSS JOIN room CROSS JOIN LATERAL (
+    SELECT t.id, t.organisation_key, t.available_at FROM cases_task t
+    WHERE t.queue = %(queue)s AND t.status = 'due' AND t.rung_at IS NULL AND t.organisation_key = lines.organisation_key
+      AND t.available_at <= now.at
+      AND NOT (t.organisation_key <> 0 AND {PAUSED.format(process="t.process", organisation="t.organisation_key")})
+    ORDER BY t.available_at, t.id LIMIT room.free FOR UPDATE SKIP LOCKED) head),
+chosen AS (SELECT id FROM heads ORDER BY place, available_at, id LIMIT (SELECT free FROM room))
+UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = chosen.id RETURNING t.id
+"""
+
+_NEXT_DUE = """
+SELECT extract(epoch FROM min(at) - clock_timestamp()) FROM (
+  SELECT min(available_at) AS at FROM cases_task WHERE status = 'due' AND rung_at IS NULL AND available_at > clock_timestamp()
+  UNION ALL SELECT min(next_at) FROM cases_schedule WHERE is_active) soon
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """How many tasks one sweep rang, and whether due rows may remain behind a full window."""
+
+    rung: int
+    full: bool
+
+
+def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW) -> Sweep:
+    """Open due schedules, ring again what nobody answered, fill each queue's window."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OPEN_SCHEDULES)
+    rung, full = 0, False
+    for queue in queues:
+        parameters = {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_RING_AGAIN, parameters)
+            again = [row[0] for row in cursor.fetchall()]
+            cursor.execute(_RING_NEW, parameters)
+            fresh = [row[0] for row in cursor.fetchall()]
+        for task_id in [*again, *fresh]:
+            ring(queue, task_id)
+        rung += len(again) + len(fresh)
+        full = full or bool(fresh)
+    return Sweep(rung, full)
+
+
+def seconds_to_next() -> float:
+    """Seconds until the next task or schedule falls due, at most IDLE."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEXT_DUE)
+        (soon,) = cursor.fetchone()
+    return min(IDLE.total_seconds(), max(0.0, float(soon))) if soon is not None else IDLE.total_seconds()

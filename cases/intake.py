@@ -1,0 +1,212 @@
+"""Accepting a ticket: case, first intake revision, audit and the task to check it, in one transaction (A1, A8, A9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from random import SystemRandom
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+
+from accounts.models import Organisation
+from accounts.principal import Actor
+from audit.bodies import event_body
+from caseflow.domain.errors import BadInput, IntakeConflict
+from caseflow.domain.identifiers import normalise_external_id, public_id
+from caseflow.domain.lifecycle import State
+from caseflow.domain.process import Process
+
+from .bell import ring_after_commit
+from .models import Case, CaseKey, IntakeRevision
+from .personal import Sealer, digest_of_personal, store_texts
+from .processes import newest_process
+from .publishing import NewTask, publish
+from .revisions import checked_intake, split_personal
+from .rows import CaseRow
+
+MAX_SOURCE = 64  #: characters
+MAX_URL = 1000  #: characters
+CLASHES = 5  #: public ids tried; one clash is about once in 10^15 cases
+
+_rng = SystemRandom()
+
+#: The conflict target is named: a bare DO NOTHING would also swallow a clash of the random public id.
+_OPEN = """
+WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
+u AS MATERIALIZED (SELECT at, (extract(epoch FROM at) * 1000000)::bigint AS us FROM t),
+opened AS (
+  INSERT INTO cases_case (public_id, organisation_id, department_id, process, process_version, source, external_id,
+         external_id_normal, source_url, intake_digest, subject, state, version, state_since, reason, ending, outcome,
+         plan_begun, effects_open, effects_done, returns, audit_count, audit_head, created_at)
+  SELECT %(public_id)s, %(organisation)s, %(department)s, %(process)s, %(process_version)s, %(source)s, %(external_id)s,
+         %(normal)s, %(source_url)s, %(digest)s, %(subject)s, %(state)s, 1, at, '', '', '', false, 0, 0, 0, 1,
+         sha256(''::bytea || int8send(us) || %(body)s), at FROM u
+  ON CONFLICT (organisation_id, source, external_id_normal) DO NOTHING
+  RETURNING id, organisation_id, audit_head, created_at)
+INSERT INTO audit_auditevent (organisation_id, case_id, seq, kind, actor_kind, actor_id, from_state, to_state, version,
+                              at, at_us, body, hash)
+SELECT organisation_id, id, 1, 'case.opened', %(actor_kind)s, %(actor_id)s, '', %(state)s, 1, at, us, %(body)s, audit_head
+FROM opened, u RETURNING case_id, at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The case of a ticket; `created` is false when the same ticket had been accepted before."""
+
+    case: Case
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A checked request to open a case."""
+
+    process: Process
+    source: str
+    external_id: str
+    normal: str
+    source_url: str
+    intake: Mapping[str, Any]
+    digest: str
+
+
+def open_case(
+    *,
+    organisation: Organisation,
+    process: str,
+    source: str,
+    external_id: str,
+    intake: Any,
+    actor: Actor,
+    source_url: str = "",
+    department_id: int | None = None,
+) -> Opened:
+    """Open a case, or find the one that the same ticket opened before.
+
+    Raises BadInput(code, path, problem), and IntakeConflict(external_id, case) where the ticket came with other content.
+    """
+    ticket = check_ticket(process=process, source=source, external_id=external_id, intake=intake, source_url=source_url)
+    for _attempt in range(CLASHES):
+        try:
+            with transaction.atomic():
+                opened = _insert(ticket, organisation, department_id, actor)
+                if opened is not None:
+                    ring_after_commit()
+                    return opened
+        except IntegrityError as error:
+            if "cases_case_public_id" not in str(error):
+                raise
+            continue
+        return _existing(ticket, organisation)
+    raise RuntimeError("no free public id was found")
+
+
+def check_ticket(*, process: str, source: str, external_id: str, intake: Any, source_url: str = "") -> Ticket:
+    """Everything that can be said of a request without the database. Raises BadInput."""
+    for name, value, limit in (
+        ("process", process, 64),
+        ("source", source, MAX_SOURCE),
+        ("source_url", source_url, MAX_URL),
+    ):
+        if not isinstance(value, str):
+            raise BadInput(code="wrong_type", path=f"$.{name}", problem="text is needed")
+        if len(value) > limit:
+            raise BadInput(code="too_long", path=f"$.{name}", problem=f"longer than {limit} characters")
+    if not isinstance(external_id, str):
+        raise BadInput(code="wrong_type", path="$.external_id", problem="text is needed")
+    if not source.strip():
+        raise BadInput(code="empty", path="$.source", problem="the source system's name is needed")
+    if source_url and not source_url.startswith(("https://", "http://")):
+        raise BadInput(code="wrong_format", path="$.source_url", problem="a link begins with https://")
+    definition = newest_process(process)
+    # The digest is over what was received, so that a schema default never makes a false conflict (design §5).
+    digest = digest_of_personal({"process": process, "intake": intake, "source_url": source_url})
+    return Ticket(
+        process=definition,
+        source=source.strip(),
+        external_id=external_id,
+        normal=normalise_external_id(external_id),
+        source_url=source_url,
+        intake=checked_intake(definition, intake),
+        digest=digest,
+    )
+
+
+def _insert(ticket: Ticket, organisation: Organisation, department_id: int | None, actor: Actor) -> Opened | None:
+    process = ticket.process
+    name = public_id("C", _rng)
+    facts = {"process": process.slug, "process_version": process.version, "source": ticket.source, "case": name}
+    parameters = {
+        "public_id": name,
+        "organisation": organisation.pk,
+        "department": department_id,
+        "process": process.slug,
+        "process_version": process.version,
+        "source": ticket.source,
+        "external_id": ticket.external_id,
+        "normal": ticket.normal,
+        "source_url": ticket.source_url,
+        "digest": ticket.digest,
+        "subject": process.subject(ticket.intake)[:200],
+        "state": State.RECEIVED.value,
+        "actor_kind": actor.kind,
+        "actor_id": actor.id,
+        "body": event_body("case.opened", actor=actor, facts=facts, to_state=State.RECEIVED, version=1),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_OPEN, parameters)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    case_id, at = row
+    case = Case(
+        id=case_id,
+        public_id=name,
+        organisation=organisation,
+        department_id=department_id,
+        process=process.slug,
+        process_version=process.version,
+        source=ticket.source,
+        external_id=ticket.external_id,
+        external_id_normal=ticket.normal,
+        source_url=ticket.source_url,
+        intake_digest=ticket.digest,
+        subject=parameters["subject"],
+        state=State.RECEIVED.value,
+        version=1,
+        state_since=at,
+        created_at=at,
+    )
+    _store_first_revision(ticket, case_id, actor, at)
+    publish(CaseRow.of_case(case), [NewTask("check")])
+    return Opened(case, created=True)
+
+
+def _store_first_revision(ticket: Ticket, case_id: int, actor: Actor, at: datetime) -> None:
+    sealer, wrapped = Sealer.new()
+    CaseKey(case_id=case_id, wrapped=wrapped).save(force_insert=True)
+    body, texts = split_personal(ticket.process, ticket.intake)
+    store_texts(case_id, texts, at=at, sealer=sealer)
+    IntakeRevision.objects.create(
+        case_id=case_id,
+        number=1,
+        body=body,
+        digest=digest_of_personal(ticket.intake),
+        told_by_kind=actor.kind,
+        told_by_id=actor.id,
+        told_by_person=actor.person_id,
+        at=at,
+    )
+
+
+def _existing(ticket: Ticket, organisation: Organisation) -> Opened:
+    # A new statement: the loser of two concurrent inserts sees the winner's row only now.
+    case = Case.objects.select_related("organisation").get(
+        organisation=organisation, source=ticket.source, external_id_normal=ticket.normal
+    )
+    if case.intake_digest != ticket.digest:
+        raise IntakeConflict(external_id=ticket.external_id, case=case.public_id)
+    return Opened(case, created=False)

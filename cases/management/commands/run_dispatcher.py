@@ -1,0 +1,94 @@
+"""The dispatcher's process: listen first, then sweep; wake by the clock and by NOTIFY (design §3)."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+import dramatiq
+import psycopg
+from django.core.management.base import BaseCommand
+from django.db import InterfaceError, OperationalError, connection
+
+from cases.actors import run_task
+from cases.bell import CHANNEL
+from cases.dispatching import IDLE, TOP_UP, WINDOW, seconds_to_next, sweep
+from cases.models.task import QUICK, SLOW
+
+log = logging.getLogger("caseflow.dispatcher")
+
+AFTER_FAULT = 1.0  #: seconds before a lost server is tried again
+
+
+class Command(BaseCommand):
+    help = "Ring for due tasks until stopped. Any number of copies may run side by side."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--window", type=int, default=WINDOW, help="tasks rung and not yet claimed, per queue")
+
+    def handle(self, *args: Any, window: int, **options: Any) -> None:
+        stopped = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopped.set())
+        listener = Listener()
+        announced = False
+        while not stopped.is_set():
+            try:
+                listener.ensure()
+                done = sweep([QUICK, SLOW], ring, window=window)
+                if not announced:
+                    self.stdout.write("dispatcher ready")
+                    self.stdout.flush()
+                    announced = True
+                if done.full:
+                    stopped.wait(TOP_UP.total_seconds())
+                else:
+                    listener.wait(seconds_to_next())
+            except (OperationalError, InterfaceError, psycopg.OperationalError):
+                log.warning("the database is away; trying again", exc_info=log.isEnabledFor(logging.DEBUG))
+                listener.close()
+                connection.close()
+                stopped.wait(AFTER_FAULT)
+        listener.close()
+
+
+class Listener:
+    """A connection of its own that LISTENs, so that no notice is lost while a sweep runs."""
+
+    def __init__(self) -> None:
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def ensure(self) -> None:
+        """LISTEN before the sweep, again after every reconnect: what commits in between is seen by one of the two."""
+        if self._connection is None or self._connection.closed:
+            parameters = connection.get_connection_params()
+            parameters.pop("cursor_factory", None)
+            parameters.pop("context", None)
+            self._connection = psycopg.connect(**parameters, autocommit=True)
+            self._connection.execute(f"LISTEN {CHANNEL}")
+
+    def wait(self, seconds: float) -> None:
+        """Until something is told or the time is up."""
+        if self._connection is None:
+            time.sleep(min(seconds, IDLE.total_seconds()))
+            return
+        for _notice in self._connection.notifies(timeout=max(seconds, 0.001), stop_after=1):
+            pass
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def ring(queue: str, task_id: int) -> None:
+    """Put one id into the queue. A bell that cannot be rung is rung again after the interval."""
+    message = run_task.message(task_id).copy(queue_name=queue)
+    try:
+        dramatiq.get_broker().enqueue(message)
+    except (ConnectionError, OSError, dramatiq.errors.ConnectionError) as error:
+        log.warning("the bell of task %s could not be rung: %s", task_id, error)

@@ -1,0 +1,19 @@
+"""The spine: what is known of a case, the work for it, and what may hold it up."""
+
+from .case import Case, IntakeRevision, Observation
+from .personal import CaseKey, PersonalText
+from .platform import Installation, Pause, Schedule
+from .task import Attempt, Task
+
+__all__ = [
+    "Attempt",
+    "Case",
+    "CaseKey",
+    "Installation",
+    "IntakeRevision",
+    "Observation",
+    "Pause",
+    "PersonalText",
+    "Schedule",
+    "Task",
+]

@@ -1,0 +1,60 @@
+"""Rows of the platform itself: regular work, recorded stops, and which installation this database belongs to."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Schedule(models.Model):
+    """Regular work: the dispatcher publishes `stage` whenever `next_at` has come, in the same transaction."""
+
+    name = models.CharField(max_length=120, unique=True)
+    stage = models.CharField(max_length=64)
+    subject = models.CharField(max_length=64, default="")
+    queue = models.CharField(max_length=16, default="quick")
+    organisation = models.ForeignKey("accounts.Organisation", on_delete=models.PROTECT, null=True, related_name="+")
+    every = models.DurationField(help_text="From one due moment to the next.")
+    next_at = models.DateTimeField()
+    is_active = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Pause(models.Model):
+    """A recorded stop of a process, an outside system or an organisation; live while not ended and not past `until`."""
+
+    class Kind(models.TextChoices):
+        PROCESS = "process"
+        SYSTEM = "system"
+        ORGANISATION = "organisation"
+
+    kind = models.CharField(max_length=16, choices=Kind)
+    key = models.CharField(max_length=80, help_text="Process slug, system name, or the organisation's number.")
+    reason = models.CharField(max_length=500)
+    by = models.ForeignKey("accounts.Person", on_delete=models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField()
+    until = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["kind", "key"], condition=models.Q(ended_at__isnull=True), name="pause_live"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
+
+
+class Installation(models.Model):
+    """Which installation this database belongs to. A copy under other settings, or a restored one, sends nothing."""
+
+    only = models.BooleanField(primary_key=True, default=True)
+    installation_id = models.UUIDField()
+    restored = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(only=True), name="installation_is_one")]
+
+    def __str__(self) -> str:
+        return str(self.installation_id)

@@ -1,0 +1,112 @@
+"""One durable piece of work, and each try at it."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.db import models
+
+from .case import Case
+
+QUICK, SLOW = "quick", "slow"  #: the queues; slow is for models and files
+
+
+class TaskStatus(models.TextChoices):
+    DUE = "due"
+    LEASED = "leased"
+    DONE = "done"
+    FAILED = "failed"
+    OBSOLETE = "obsolete"
+    CANCELLED = "cancelled"
+
+
+LIVE = (TaskStatus.DUE, TaskStatus.LEASED)
+
+
+class Task(models.Model):
+    """The due, unrung rows are the transactional outbox. `attempt` counts before the work (design §3)."""
+
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, null=True, related_name="tasks")
+    organisation_key = models.BigIntegerField(default=0, help_text="The organisation, 0 for the platform's own work.")
+    process = models.CharField(max_length=80, default="", help_text="'slug:version', '' for the platform's own work.")
+    stage = models.CharField(max_length=64)
+    subject = models.CharField(max_length=64, default="", help_text="A public id, or nothing.")
+    generation = models.PositiveIntegerField(default=0, help_text="The case's version at publishing.")
+    queue = models.CharField(max_length=16, default=QUICK)
+    status = models.CharField(max_length=16, default=TaskStatus.DUE, choices=TaskStatus)
+    attempt = models.PositiveIntegerField(default=0, help_text="Attempts begun.")
+    returned = models.PositiveIntegerField(default=0, help_text="Attempts given back: they tried nothing.")
+    lost = models.PositiveIntegerField(default=0, help_text="Attempts whose worker was lost.")
+    available_at = models.DateTimeField()
+    deadline_at = models.DateTimeField(null=True, help_text="Set at the first claim; no retry is planned after it.")
+    last_error = models.CharField(max_length=64, default="")
+    last_error_text = models.CharField(max_length=500, default="")
+    fence = models.BigIntegerField(default=0, help_text="Only grows; a late holder's number is too small.")
+    leased_until = models.DateTimeField(null=True)
+    lease_limit_at = models.DateTimeField(null=True, help_text="No renewal goes past this moment.")
+    leased_by = models.CharField(max_length=120, default="")
+    rung_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["case", "stage", "subject", "generation"],
+                condition=models.Q(status__in=LIVE),
+                nulls_distinct=False,
+                name="task_one_live",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status=TaskStatus.LEASED, leased_until__isnull=False)
+                | (~models.Q(status=TaskStatus.LEASED) & models.Q(leased_until__isnull=True)),
+                name="task_lease_has_an_end",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["queue", "organisation_key", "available_at"],
+                condition=models.Q(status=TaskStatus.DUE, rung_at__isnull=True),
+                name="task_due_unrung",
+            ),
+            models.Index(
+                fields=["queue", "rung_at"],
+                condition=models.Q(status__in=LIVE, rung_at__isnull=False),
+                name="task_rung",
+            ),
+            models.Index(fields=["leased_until"], condition=models.Q(status=TaskStatus.LEASED), name="task_leased"),
+            models.Index(fields=["case", "id"], name="task_of_case"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage} #{self.pk}"
+
+
+class Attempt(models.Model):
+    """One try at a task: begun, then ended once."""
+
+    runtime_rights = "SELECT, INSERT, UPDATE (ended_at, outcome, error, error_text)"
+
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveIntegerField()
+    fence = models.BigIntegerField()
+    worker = models.CharField(max_length=120)
+    begun_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=24, default="", help_text="done, fault, worker_lost, given_back, late.")
+    error = models.CharField(max_length=64, default="")
+    error_text = models.CharField(max_length=500, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["task", "number"], name="attempt_one_number")]
+        triggers = [
+            pgtrigger.Protect(name="kept", operation=pgtrigger.Delete),
+            pgtrigger.Protect(
+                name="ends_once",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition("OLD.ended_at IS NOT NULL"),
+            ),
+            pgtrigger.ReadOnly(name="begun_once", fields=["task", "number", "fence", "worker", "begun_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.task_id}"

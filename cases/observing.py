@@ -1,0 +1,86 @@
+"""Reading facts from outside systems, and keeping each reading (never overwritten; personal values apart)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from caseflow.domain.outcomes import Fact
+from caseflow.domain.process import Process, value_at
+from integrations.registry import get_adapter
+
+from .models import IntakeRevision, Observation
+from .personal import digest_of_personal, store_texts
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Facts of one moment: open values by name, personal texts by field, and the readings themselves."""
+
+    facts: Mapping[str, Mapping[str, Any]]
+    texts: Mapping[str, str]
+    readings: tuple[Fact, ...]
+
+
+def newest_intake(case_id: int) -> dict[str, Any]:
+    """The body of the newest intake revision; personal fields are references."""
+    body: dict[str, Any] = (
+        IntakeRevision.objects.filter(case_id=case_id).order_by("-number").values_list("body", flat=True)[0]
+    )
+    return body
+
+
+def read_now(process: Process, intake: Mapping[str, Any], names: Iterable[str] | None = None) -> Readings:
+    """Ask the outside systems. No transaction is open. Raises ReadFailed for the first system that does not serve us."""
+    wanted = set(names) if names is not None else {source.name for source in process.facts}
+    facts, texts, readings = {}, {}, []
+    for source in process.facts:
+        if source.name not in wanted:
+            continue
+        call_id = str(uuid4())
+        value = get_adapter(source.system).read(source.name, str(intake[source.subject]), call_id=call_id)
+        value, personal = _without_personal(process, source.name, value)
+        facts[source.name] = value
+        texts |= personal
+        readings.append(Fact(source.name, value, source.system, datetime.now(UTC), call_id))
+    return Readings(facts, texts, tuple(readings))
+
+
+def store_readings(case_id: int, readings: Readings, *, at: datetime, known: Container[str] = ()) -> list[int]:
+    """Append the readings; their ids. Personal texts whose keyed digest is `known` are stored already."""
+    texts = {
+        f"fact.{path}": text
+        for path, text in readings.texts.items()
+        if value_at(readings.facts, path)["digest"] not in known
+    }
+    store_texts(case_id, texts, at=at)
+    rows = Observation.objects.bulk_create(
+        Observation(
+            case_id=case_id,
+            name=fact.name,
+            value=dict(fact.value),
+            source=fact.source,
+            observed_at=fact.observed_at,
+            call_id=fact.call_id,
+        )
+        for fact in readings.readings
+    )
+    return [row.pk for row in rows]
+
+
+def newest_observations(case_id: int) -> list[Observation]:
+    """The newest reading of each fact, in one query."""
+    return list(Observation.objects.filter(case_id=case_id).order_by("name", "-id").distinct("name"))
+
+
+def _without_personal(process: Process, name: str, value: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    shown, personal = dict(value), {}
+    for path in process.personal_facts:
+        fact, _, key = path.partition(".")
+        if fact == name and isinstance(shown.get(key), str):
+            personal[path] = shown[key]
+            shown[key] = {"personal": f"fact.{path}", "digest": digest_of_personal(shown[key])}
+    return shown, personal

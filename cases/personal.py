@@ -1,0 +1,101 @@
+"""Encrypting personal text with a key per case (AES-256-GCM), and keyed digests of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.conf import settings
+
+from caseflow.domain.canonical import canonical_bytes, keyed_digest
+
+from .models import CaseKey, PersonalText
+
+NONCE = 12  #: bytes
+_WRAP = b"caseflow case key"
+
+
+class Purged(Exception):
+    """The personal text of this case was deleted."""
+
+
+@cache
+def _master_key() -> bytes:
+    key: bytes = settings.CASEFLOW_DATA_KEY  # 32 bytes, checked by the settings
+    return key
+
+
+def digest_of_personal(value: object) -> str:
+    """Keyed digest: equal for equal values, and nobody can guess the value back without the key."""
+    return keyed_digest(_master_key(), canonical_bytes(value))
+
+
+class Sealer:
+    """Encrypts and decrypts the texts of one case."""
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = AESGCM(key)
+
+    @classmethod
+    def new(cls) -> tuple[Sealer, bytes]:
+        """A sealer with a fresh key, and that key wrapped for the database."""
+        key = AESGCM.generate_key(bit_length=256)
+        return cls(key), _encrypt(AESGCM(_master_key()), key, _WRAP)
+
+    @classmethod
+    def of_wrapped(cls, wrapped: bytes) -> Sealer:
+        return cls(_decrypt(AESGCM(_master_key()), bytes(wrapped), _WRAP))
+
+    @classmethod
+    def of_case(cls, case_id: int) -> Sealer:
+        """Raises Purged when the key is gone."""
+        wrapped = CaseKey.objects.filter(case_id=case_id).values_list("wrapped", flat=True).first()
+        if wrapped is None:
+            raise Purged
+        return cls.of_wrapped(wrapped)
+
+    def seal(self, field: str, text: str) -> bytes:
+        return _encrypt(self._cipher, text.encode(), field.encode())
+
+    def open(self, field: str, ciphertext: bytes) -> str:
+        return _decrypt(self._cipher, bytes(ciphertext), field.encode()).decode()
+
+
+def store_texts(case_id: int, texts: Mapping[str, str], *, at: object, sealer: Sealer | None = None) -> None:
+    """Append personal texts by field name; one insert for all."""
+    if not texts:
+        return
+    sealer = sealer or Sealer.of_case(case_id)
+    PersonalText.objects.bulk_create(
+        PersonalText(case_id=case_id, field=field, ciphertext=sealer.seal(field, text), at=at)
+        for field, text in texts.items()
+    )
+
+
+def read_texts(case_id: int, fields: list[str]) -> dict[str, str]:
+    """The newest text of each field that exists. Raises Purged."""
+    rows = (
+        PersonalText.objects.filter(case_id=case_id, field__in=fields)
+        .order_by("field", "-id")
+        .distinct("field")
+        .values_list("field", "ciphertext", "case__data_key__wrapped")
+    )
+    sealer: Sealer | None = None
+    found: dict[str, str] = {}
+    for field, ciphertext, wrapped in rows:
+        if wrapped is None:
+            raise Purged
+        sealer = sealer or Sealer.of_wrapped(wrapped)
+        found[field] = sealer.open(field, ciphertext)
+    return found
+
+
+def _encrypt(cipher: AESGCM, plain: bytes, purpose: bytes) -> bytes:
+    nonce = os.urandom(NONCE)
+    return nonce + cipher.encrypt(nonce, plain, purpose)
+
+
+def _decrypt(cipher: AESGCM, sealed: bytes, purpose: bytes) -> bytes:
+    return cipher.decrypt(sealed[:NONCE], sealed[NONCE:], purpose)

@@ -1,0 +1,135 @@
+"""Writing tasks: the intent to work is stored with what caused it, in one transaction (requirement A8).
+
+One statement ends the present task, inserts the next ones and, within one queue, claims the first of them for the same
+worker, so that a case does not pay a broker hop per stage.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+
+from .models.task import QUICK
+from .rows import CaseRow
+from .stages import deadline_of, stage_named
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A task to publish: due `at`, or `delay` from now."""
+
+    stage: str
+    subject: str = ""
+    at: datetime | None = None
+    delay: timedelta = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the present task and its attempt end."""
+
+    task_id: int
+    fence: int
+    number: int
+    status: str
+    outcome: str
+    error: str = ""
+    error_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A published task as the database has it; `claimed` when this worker took it in the same statement."""
+
+    task_id: int
+    stage: str
+    subject: str
+    claimed: bool
+    deadline_at: datetime | None
+
+
+PAUSED = """EXISTS (SELECT 1 FROM cases_pause p WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > clock_timestamp())
+  AND (p.kind = 'process' AND p.key = split_part({process}, ':', 1)
+    OR p.kind = 'organisation' AND p.key = {organisation}::text))"""
+
+_END = """
+done AS (
+  UPDATE cases_task SET status = %(status)s, ended_at = t.at, leased_until = NULL, rung_at = NULL,
+         last_error = %(error)s, last_error_text = %(error_text)s
+  FROM t WHERE id = %(task_id)s AND fence = %(fence)s AND status = 'leased'),
+ended AS (
+  UPDATE cases_attempt SET ended_at = t.at, outcome = %(outcome)s, error = %(error)s, error_text = %(error_text)s
+  FROM t WHERE task_id = %(task_id)s AND number = %(number)s AND ended_at IS NULL),
+"""
+
+_PUBLISH = """
+WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
+{ending}
+n AS (SELECT n.*, n.claim AND NOT {paused} AS mine, coalesce(n.at, t.at + n.delay * interval '1 second') AS due, t.at AS now
+      FROM t, jsonb_to_recordset(%(tasks)s::jsonb) AS n(stage text, subject text, queue text, at timestamptz, delay float8,
+                                                claim boolean, lease float8, span float8, patience float8)),
+fresh AS (
+  INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt, returned,
+         lost, available_at, deadline_at, last_error, last_error_text, fence, leased_until, lease_limit_at, leased_by, created_at)
+  SELECT %(case_id)s, %(organisation)s, %(process)s, stage, subject, %(generation)s, queue,
+         CASE WHEN mine THEN 'leased' ELSE 'due' END, mine::int, 0, 0, due,
+         CASE WHEN mine THEN now + patience * interval '1 second' END, '', '', mine::int,
+         CASE WHEN mine THEN now + lease * interval '1 second' END,
+         CASE WHEN mine THEN now + span * interval '1 second' END, CASE WHEN mine THEN %(worker)s ELSE '' END, now
+  FROM n
+  ON CONFLICT (case_id, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
+  RETURNING id, stage, subject, status, deadline_at, created_at),
+begun AS (
+  INSERT INTO cases_attempt (task_id, number, fence, worker, begun_at, outcome, error, error_text)
+  SELECT id, 1, 1, %(worker)s, created_at, '', '', '' FROM fresh WHERE status = 'leased')
+SELECT id, stage, subject, status = 'leased', deadline_at FROM fresh
+"""
+
+
+def publish(
+    case: CaseRow,
+    tasks: Sequence[NewTask],
+    *,
+    ending: Ending | None = None,
+    claim_for: str = "",
+    claim_queue: str = QUICK,
+) -> list[Fresh]:
+    """Insert `tasks` for `case` in its present version. `claim_for` names the worker that takes the first due one of
+    `claim_queue` for itself; empty: nobody does."""
+    records: list[dict[str, Any]] = []
+    for task in tasks:
+        stage = stage_named(task.stage)
+        claim = bool(claim_for) and task.at is None and not task.delay and stage.queue == claim_queue
+        claim = claim and not any(record["claim"] for record in records)
+        records.append(
+            {
+                "stage": task.stage,
+                "subject": task.subject,
+                "queue": stage.queue,
+                "at": task.at.isoformat() if task.at else None,
+                "delay": task.delay.total_seconds(),
+                "claim": claim,
+                "lease": stage.lease.total_seconds(),
+                "span": stage.limit.total_seconds(),
+                "patience": deadline_of(stage, case).total_seconds(),
+            }
+        )
+    parameters: dict[str, Any] = {
+        "tasks": json.dumps(records),
+        "case_id": case.id,
+        "organisation": case.organisation_id,
+        "process": case.process_key,
+        "generation": case.version,
+        "worker": claim_for,
+    }
+    if ending is not None:
+        parameters |= {name: getattr(ending, name) for name in Ending.__slots__}
+    paused = PAUSED.format(process="%(process)s", organisation="%(organisation)s")
+    with connection.cursor() as cursor:
+        cursor.execute(_PUBLISH.format(ending=_END if ending else "", paused=paused), parameters)
+        return [Fresh(*row) for row in cursor.fetchall()]

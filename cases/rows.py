@@ -1,0 +1,97 @@
+"""The case row as stages and services see it: a small immutable reading, never saved back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from caseflow.domain.lifecycle import State
+from caseflow.domain.process import Process
+
+from .models import Case
+from .processes import get_process
+
+#: Columns of a reading, in the order of the fields of CaseRow.
+COLUMNS = (
+    "id",
+    "public_id",
+    "organisation_id",
+    "external_id",
+    "process",
+    "process_version",
+    "subject",
+    "state",
+    "version",
+    "reason",
+    "ending",
+    "wait_until",
+    "plan_begun",
+    "effects_open",
+    "effects_done",
+    "returns",
+)
+SELECTED = ", ".join(f"c.{column}" for column in COLUMNS)
+
+_LOCK = f"SELECT {SELECTED} FROM cases_case c WHERE c.id = %s FOR NO KEY UPDATE"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """What was true of a case when it was read, or locked."""
+
+    id: int
+    public_id: str
+    organisation_id: int
+    external_id: str
+    process: str
+    process_version: int
+    subject: str
+    state: State
+    version: int
+    reason: str
+    ending: str
+    wait_until: datetime | None
+    plan_begun: bool
+    effects_open: int
+    effects_done: int
+    returns: int
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> CaseRow:
+        row = dict(zip(COLUMNS, values, strict=True))
+        row["state"] = State(row["state"])
+        return cls(**row)
+
+    @classmethod
+    def of_case(cls, case: Case) -> CaseRow:
+        return cls.of([getattr(case, column) for column in COLUMNS])
+
+    @property
+    def definition(self) -> Process:
+        """The process of this case, in the version it was opened with."""
+        return get_process(self.process, self.process_version)
+
+    @property
+    def process_key(self) -> str:
+        return f"{self.process}:{self.process_version}"
+
+
+def lock_case(case_id: int) -> tuple[CaseRow, datetime]:
+    """The case, locked until the end of the transaction, and the database's moment after the wait for the lock.
+
+    Raises Case.DoesNotExist.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, [case_id])
+        row = cursor.fetchone()
+    if row is None:
+        raise Case.DoesNotExist
+    # `now()` stands still while a transaction waits, so the moment is read in a statement of its own (runtime-facts.md).
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        (now,) = cursor.fetchone()
+    return CaseRow.of(row), now

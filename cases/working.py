@@ -1,0 +1,100 @@
+"""From a rung task to its end: claim, work, settle, and on with the next stage that this worker took over."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from random import Random
+
+from django.db import InterfaceError, OperationalError, transaction
+
+from accounts.principal import SYSTEM
+from caseflow.domain.errors import ForbiddenTransition, LeaseLost
+from caseflow.domain.outcomes import FaultKind, ReadFailed
+
+from .advancing import record_event
+from .claiming import Lease, claim
+from .leases import held
+from .settling import Fault, settlement
+
+log = logging.getLogger("caseflow.worker")
+rng = Random()  # noqa: S311  # jitter, no secret
+
+
+def worker_name() -> str:
+    """Host, process and thread: who held a lease, for people and for the proof."""
+    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident() % 100_000}"
+
+
+def work_on(task_id: int, *, worker: str | None = None) -> None:
+    """Claim the task and follow its case as far as this worker may. Nothing happens to a task that is not due."""
+    lease = _begin(task_id, worker or worker_name())
+    while lease is not None:
+        lease = _one_stage(lease)
+
+
+def _begin(task_id: int, worker: str) -> Lease | None:
+    try:
+        with transaction.atomic():
+            lease = claim(task_id, worker=worker)
+            if lease is None or lease.exhausted or not lease.definition.inline:
+                return lease
+            return lease.definition.run(lease)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        # An inline stage failed and took the count of its attempt back with it: claim alone, so that it counts.
+        log.exception("inline stage of task %s failed", task_id)
+    with transaction.atomic():
+        return claim(task_id, worker=worker)
+
+
+def _one_stage(lease: Lease) -> Lease | None:
+    with held(lease):
+        try:
+            if lease.exhausted:
+                return _settle_exhausted(lease)
+            return lease.definition.run(lease)
+        except LeaseLost:
+            log.warning("lease of task %s was lost; its writes were refused", lease.task_id)
+        except (OperationalError, InterfaceError):
+            # The database is away or refused us: the lease lapses and the attempt counts as lost.
+            log.warning("task %s: the database did not serve us", lease.task_id, exc_info=True)
+        except ReadFailed as error:
+            _settle_fault(lease, Fault(error.kind, error.code, error.message, error.retry_after))
+        except ForbiddenTransition as error:
+            _record_refusal(lease, error)
+            _settle_fault(lease, Fault(FaultKind.PERMANENT, error.code, error.message))
+        except Exception as error:
+            log.exception("task %s failed", lease.task_id)
+            _settle_fault(lease, Fault(FaultKind.TRANSIENT, "internal_error", f"{type(error).__name__}: {error}"))
+    return None
+
+
+def _settle_fault(lease: Lease, fault: Fault) -> None:
+    try:
+        with settlement(lease) as settling:
+            settling.fail(fault, rng=rng)
+    except LeaseLost:
+        log.warning("lease of task %s was lost before its fault could be stored", lease.task_id)
+
+
+def _settle_exhausted(lease: Lease) -> Lease | None:
+    with settlement(lease) as settling:
+        settling.exhaust(lease.exhausted)
+    return settling.next_lease
+
+
+def _record_refusal(lease: Lease, error: ForbiddenTransition) -> None:
+    """A forbidden change is an error that is recorded, the attempt included (requirement A6)."""
+    if lease.case is None:
+        return
+    facts = {
+        "stage": lease.stage,
+        "task": lease.task_id,
+        "event": error.params["event"],
+        "state": error.params["state"],
+    }
+    record_event(lease.case, "transition.refused", actor=SYSTEM, facts=facts)

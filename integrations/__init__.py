@@ -1,0 +1,1 @@
+"""Outside systems: one adapter file each. An adapter reads, performs and looks up; it decides nothing."""

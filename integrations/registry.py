@@ -1,0 +1,64 @@
+"""The adapters by name, as settings name them. The only file here that knows Django."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.utils.module_loading import import_string
+
+from integrations.contract import Adapter
+
+_adapters: dict[str, Adapter] = {}
+_lock = threading.Lock()
+
+
+class UnknownAdapter(LookupError):
+    """No adapter called {name} is named in the setting ADAPTERS."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f'No adapter called "{name}" is named in the setting ADAPTERS.')
+
+
+def get_adapter(name: str) -> Adapter:
+    """One instance per process and name. Raises UnknownAdapter; ImportError or ValueError for a wrong setting.
+
+    `ADAPTERS = {"payments": "integrations.payments.Payments", …}`; `ADAPTER_OPTIONS = {"payments": {"base_url": …}}` is
+    optional: without a base_url an adapter over HTTP talks to SIMULATOR_URL.
+    """
+    with _lock:
+        if name not in _adapters:
+            _adapters[name] = _make(name)
+        return _adapters[name]
+
+
+def list_adapters() -> Mapping[str, Adapter]:
+    """Every named adapter, for the checks at start."""
+    return {name: get_adapter(name) for name in sorted(settings.ADAPTERS)}
+
+
+def _make(name: str) -> Adapter:
+    if name not in settings.ADAPTERS:
+        raise UnknownAdapter(name)
+    adapter_class = import_string(settings.ADAPTERS[name])
+    options = dict(getattr(settings, "ADAPTER_OPTIONS", {}).get(name, {}))
+    if getattr(adapter_class, "speaks_http", False):
+        options.setdefault("base_url", getattr(settings, "SIMULATOR_URL", ""))
+    adapter: Adapter = adapter_class(**options)
+    return adapter
+
+
+def _forget(*, setting: str, **_: Any) -> None:
+    """A test that changes a setting gets adapters that follow; Django sends this signal from its test tools alone."""
+    if setting in ("ADAPTERS", "ADAPTER_OPTIONS", "SIMULATOR_URL"):
+        with _lock:
+            for adapter in _adapters.values():
+                if hasattr(adapter, "close"):
+                    adapter.close()
+            _adapters.clear()
+
+
+setting_changed.connect(_forget, dispatch_uid="integrations.registry")

@@ -1,0 +1,32 @@
+"""The outside world as one object: which system answers which request."""
+
+from __future__ import annotations
+
+from simulator import mail, payments, subscriptions
+from simulator.faults import FaultBook
+from simulator.keys import Keys
+from simulator.ledger import Ledger
+from simulator.wire import Answer, Request
+
+
+class World:
+    def __init__(self, ledger: Ledger, key_life: float) -> None:
+        self.ledger = ledger
+        self.keys = Keys(ledger, key_life)
+        self.faults = FaultBook()
+
+    def answer(self, request: Request) -> Answer:
+        match request.method, request.parts:
+            case "GET", ("payments", _):
+                return payments.read_payment(self.ledger, request)
+            case "GET", ("customers", _):
+                return payments.read_customer(self.ledger, request)
+            case "GET", ("subscriptions", _):
+                return subscriptions.read_subscription(self.ledger, request)
+            case "POST", ("subscriptions", _, operation) if operation in subscriptions.OPERATIONS:
+                return subscriptions.change_subscription(self.ledger, self.keys, request)
+            case "POST", ("mail", "messages"):
+                return mail.send_message(self.ledger, self.keys, request)
+            case "GET", ("operations", _):
+                return self.keys.operation(request)
+        return Answer.problem(404, "no_such_address")

@@ -1,0 +1,110 @@
+"""One database, made by the owner as in production, used by the product as the runtime role."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connections
+from django.test import TransactionTestCase
+from django.test.utils import setup_databases
+from pytest_django.plugin import DjangoDbBlocker
+
+# Playwright keeps an event loop running in the test's own thread; Django would take that for asynchronous code.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+
+SEEDS = "caseflow_test_seeds"  #: schema with what the migrations themselves put into tables
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_test_environment: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Make the test database as the owner; the runtime role's alias takes over its name."""
+    with django_db_blocker.unblock():
+        setup_databases(verbosity=0, interactive=False, aliases={"default", "owner"}, serialized_aliases=set())
+        assert connections["default"].settings_dict["NAME"].startswith("test_"), "tests would write to real data"
+        _keep_seeds()
+    yield
+    # Not dropped: threads of a live server may still hold connections, the stand's server goes as a whole, and on a
+    # server of one's own the next run drops it first.
+    connections.close_all()
+
+
+@pytest.fixture
+def database(db: None) -> None:
+    """The database inside one transaction that is rolled back after the test."""
+
+
+@pytest.fixture
+def committing_database(transactional_db: None) -> None:
+    """The database with real commits, for what only shows between connections; emptied after the test."""
+
+
+@pytest.fixture
+def as_owner(django_db_setup: None) -> Iterator[psycopg.Connection[Any]]:
+    """A connection of the owner beside the product's, each statement its own transaction."""
+    with _connect_as_owner() as connection:
+        connection.autocommit = True
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The system's Chromium; as root it runs without its sandbox."""
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return {**browser_type_launch_args, "executable_path": os.environ.get("CASEFLOW_CHROMIUM"), "args": arguments}
+
+
+def _connect_as_owner() -> psycopg.Connection[Any]:
+    # Not through Django, which lets a test touch only the databases it asked for.
+    return psycopg.connect(**connections["owner"].get_connection_params())
+
+
+def _tables(cursor: Any) -> list[str]:
+    cursor.execute("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+    return [name for (name,) in cursor.fetchall()]
+
+
+def _keep_seeds() -> None:
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(f"CREATE SCHEMA {SEEDS}")
+        for table in _tables(cursor):
+            cursor.execute(f"SELECT EXISTS (SELECT FROM {table})")
+            if cursor.fetchone()[0]:
+                cursor.execute(f"CREATE TABLE {SEEDS}.{table} AS TABLE {table}")
+
+
+def _empty_as_owner(self: TransactionTestCase) -> None:
+    """Bring every table back to what the migrations left.
+
+    The runtime role may not truncate, and append-only tables refuse it to everybody by ENABLE ALWAYS triggers: only
+    the owner can set those aside, and each gets back the state it had.
+    """
+    connections.close_all()
+    with _connect_as_owner() as connection, connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '10s'")
+        cursor.execute(
+            "SELECT tgrelid::regclass::text, quote_ident(tgname), tgenabled FROM pg_trigger"
+            " JOIN pg_class ON pg_class.oid = tgrelid WHERE NOT tgisinternal AND tgenabled <> 'D' AND tgparentid = 0"
+            " AND relnamespace = 'public'::regnamespace"
+        )
+        triggers = cursor.fetchall()
+        for table, trigger, _ in triggers:
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
+        cursor.execute(f"TRUNCATE {', '.join(_tables(cursor))}")
+        cursor.execute("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = %s", [SEEDS])
+        for (table,) in cursor.fetchall():
+            cursor.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE TABLE {SEEDS}.{table}")
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        for table, trigger, state in triggers:
+            mode = {"A": "ENABLE ALWAYS", "R": "ENABLE REPLICA", "O": "ENABLE"}[state]
+            cursor.execute(f"ALTER TABLE {table} {mode} TRIGGER {trigger}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _transactional_tests_are_emptied_by_the_owner() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", _empty_as_owner)
+        yield
