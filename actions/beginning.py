@@ -65,9 +65,11 @@ WHERE a.id = %(action)s
 
 _BEGIN = """
 WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
-moved AS (UPDATE actions_action SET status = 'REQUESTED', first_sent_at = coalesce(first_sent_at, t.at), settled_at = NULL
+moved AS (UPDATE actions_action
+          SET status = 'REQUESTED', first_sent_at = coalesce(first_sent_at, t.at), settled_at = NULL
           FROM t WHERE id = %(action)s)
-INSERT INTO actions_externalcall (action_id, task_id, kind, call_id, worker, begun_at, outcome, code, message, external_id)
+INSERT INTO actions_externalcall (action_id, task_id, kind, call_id, worker, begun_at, outcome, code, message,
+                                  external_id)
 SELECT %(action)s, %(task)s, 'perform', %(call_id)s, %(worker)s, t.at, '', '', '', '' FROM t
 """
 

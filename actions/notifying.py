@@ -83,7 +83,7 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
 
 
 def _look_up(lease: Lease, planned: Planned) -> Lease | None:
-    """A lost answer is settled by look-up; where there is none the notice stays UNKNOWN and is never sent again by itself."""
+    """A lost answer is settled by look-up; where there is none the notice stays UNKNOWN and is not sent again."""
     adapter = get_adapter(planned.spec.system)
     if not adapter.can_lookup:
         with settlement(lease) as settling:

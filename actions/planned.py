@@ -19,8 +19,10 @@ _FIND = """
 SELECT p.id, p.public_id, p.snapshot, p.digest, p.has_effects, p.needs_approval,
        (SELECT r.body FROM cases_intakerevision r WHERE r.case_id = p.case_id ORDER BY r.number DESC LIMIT 1),
        a.id, a.status, a.first_sent_at,
-       (SELECT d.execute_by FROM approvals_decision d WHERE d.proposal_id = p.id AND d.decisive AND d.kind = 'approve'),
-       EXISTS (SELECT 1 FROM actions_externalcall e WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome = 'confirmed')
+       (SELECT d.execute_by FROM approvals_decision d
+        WHERE d.proposal_id = p.id AND d.decisive AND d.kind = 'approve'),
+       EXISTS (SELECT 1 FROM actions_externalcall e
+               WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome = 'confirmed')
 FROM approvals_proposal p LEFT JOIN actions_action a ON a.proposal_id = p.id AND a.public_id = %(action)s
 WHERE p.case_id = %(case)s AND (p.has_effects OR NOT %(effects_only)s)
 ORDER BY p.number DESC LIMIT 1
@@ -28,10 +30,11 @@ ORDER BY p.number DESC LIMIT 1
 
 #: The conflict target is the lock on the subject: who comes second gets no row and waits.
 _RESERVE = """
-INSERT INTO actions_action (public_id, organisation_id, case_id, proposal_id, position, kind, system, operation, subject, key,
-       status, code, external_id, confirmed_by, undoes_id, created_at)
-VALUES (%(id)s, %(organisation)s, %(case)s, %(proposal)s, %(position)s, %(kind)s, %(system)s, %(operation)s, %(subject)s,
-        %(key)s, 'PLANNED', '', '', '', (SELECT id FROM actions_action WHERE public_id = %(undoes)s), clock_timestamp())
+INSERT INTO actions_action (public_id, organisation_id, case_id, proposal_id, position, kind, system, operation,
+       subject, key, status, code, external_id, confirmed_by, undoes_id, created_at)
+VALUES (%(id)s, %(organisation)s, %(case)s, %(proposal)s, %(position)s, %(kind)s, %(system)s, %(operation)s,
+        %(subject)s, %(key)s, 'PLANNED', '', '', '',
+        (SELECT id FROM actions_action WHERE public_id = %(undoes)s), clock_timestamp())
 ON CONFLICT (organisation_id, system, operation, subject)
   WHERE kind = 'effect' AND status IN ('PLANNED', 'REQUESTED', 'UNKNOWN') DO NOTHING
 RETURNING id
@@ -83,7 +86,7 @@ def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
     """The action named by the task, in the case's current plan. Raises KeyError when the plan has no such action."""
     if lease.case is None:
         raise ValueError("an action belongs to a case")
-    parameters = {"action": lease.subject, "case": lease.case.id, "effects_only": effects_only}
+    parameters: dict[str, Any] = {"action": lease.subject, "case": lease.case.id, "effects_only": effects_only}
     with connection.cursor() as cursor:
         cursor.execute(_FIND, parameters)
         row = cursor.fetchone()

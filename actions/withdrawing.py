@@ -28,7 +28,8 @@ from .storing import cancel_planned
 #: The fence grows, so that a worker that holds the task can settle nothing and begin no call.
 _CANCEL_TASKS = """
 WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
-gone AS (UPDATE cases_task SET status = 'cancelled', fence = fence + 1, ended_at = t.at, leased_until = NULL, rung_at = NULL
+gone AS (UPDATE cases_task
+         SET status = 'cancelled', fence = fence + 1, ended_at = t.at, leased_until = NULL, rung_at = NULL
          FROM t WHERE case_id = %s AND stage = 'execute' AND status IN ('due', 'leased') RETURNING id, attempt)
 UPDATE cases_attempt a SET ended_at = t.at, outcome = 'cancelled' FROM gone, t
 WHERE a.task_id = gone.id AND a.number = gone.attempt AND a.ended_at IS NULL

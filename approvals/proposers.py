@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from caseflow.domain.process import Facts, Intake, Process, Proposed
+from caseflow.domain.process import Facts, IntakeBody, Process, Proposed
 
 
 class Proposer(Protocol):
@@ -14,7 +14,7 @@ class Proposer(Protocol):
     model: str
     prompt_version: str
 
-    def propose(self, *, process: Process, facts: Facts, intake: Intake) -> Proposed: ...
+    def propose(self, *, process: Process, facts: Facts, intake: IntakeBody) -> Proposed: ...
 
 
 class Rules:
@@ -24,7 +24,7 @@ class Rules:
     model = ""
     prompt_version = ""
 
-    def propose(self, *, process: Process, facts: Facts, intake: Intake) -> Proposed:
+    def propose(self, *, process: Process, facts: Facts, intake: IntakeBody) -> Proposed:
         return process.decide(facts=facts, intake=intake)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from caseflow.domain.errors import BrokenProposal
-from caseflow.domain.process import Effect, EndingKind, Facts, Intake, Plan, Process, Proposed, value_at
+from caseflow.domain.process import Effect, EndingKind, Facts, IntakeBody, Plan, Process, Proposed, value_at
 
 
-def check_proposed(process: Process, proposed: Proposed, facts: Facts, intake: Intake) -> None:
+def check_proposed(process: Process, proposed: Proposed, facts: Facts, intake: IntakeBody) -> None:
     """Allowed decision, evidence that exists, the business rule, approval not switched off. Raises BrokenProposal."""
     ending = process.endings.get(proposed.decision)
     if ending is None:

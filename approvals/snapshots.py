@@ -1,4 +1,4 @@
-"""What a person decides on: every action with its id and key, every fact it rests on, in canonical bytes (design §5)."""
+"""What a person decides on: each action with its id and key, each fact it rests on, in canonical bytes (design §5)."""
 
 from __future__ import annotations
 

@@ -65,7 +65,10 @@ def advance_case(
     sets: Mapping[str, Any] | None = None,
     adds: Mapping[str, int] | None = None,
 ) -> Written:
-    """Move `case` along its table. Raises ForbiddenTransition (no such row, or a guard) and StaleCase (somebody was first)."""
+    """Move `case` along its table.
+
+    Raises ForbiddenTransition (no such row, or a guard) and StaleCase (somebody was first).
+    """
     row = case.definition.table.get(case.state, event)
     changes = _changes_of(row) | dict(sets or {})
     body = event_body(

@@ -1,7 +1,7 @@
 """Taking the right to settle a task: one statement, judged by the database's clock (design §3).
 
 The attempt is counted before the work, so that a task that kills its process stops at its limit. What is obsolete is
-closed, what this worker does not have is handed back for a while, what is paused stays due; none of these is an attempt.
+closed, what this worker does not have is handed back for a while, what is paused stays due: none is an attempt.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HAND_BACK = timedelta(seconds=60)  #: until a worker with the right version is l
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to settle one task, and the case as it was then. `loaded` is what the stage read in the same transaction.
+    """The right to settle one task, and the case as it was then; `loaded` is what the stage read with the claim.
 
     `exhausted` names why the task may not be tried again; the holder then only settles.
     """
@@ -50,48 +50,55 @@ class Lease:
 _CLAIM = f"""
 WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at),
 mine AS MATERIALIZED (
-  SELECT task.*, clock.at AS now, known.stage IS NOT NULL AND (task.process = '' OR task.process = ANY(%(processes)s)) AS known,
+  SELECT task.*, clock.at AS now,
+         known.stage IS NOT NULL AND (task.process = '' OR task.process = ANY(%(processes)s)) AS known,
          known.span, known.lease, known.infrastructure,
-         coalesce(task.deadline_at, clock.at + coalesce((known.patience ->> task.process)::float8, known.usual) * interval '1 second')
-           AS patience_ends
+         coalesce(task.deadline_at, clock.at
+           + coalesce((known.patience ->> task.process)::float8, known.usual) * interval '1 second') AS patience_ends
   FROM cases_task task CROSS JOIN clock
-  LEFT JOIN jsonb_to_recordset(%(stages)s::jsonb) AS known(stage text, span float8, lease float8, infrastructure int, usual float8,
-       patience jsonb) ON known.stage = task.stage
+  LEFT JOIN jsonb_to_recordset(%(stages)s::jsonb)
+       AS known(stage text, span float8, lease float8, infrastructure int, usual float8, patience jsonb)
+       ON known.stage = task.stage
   WHERE task.id = %(task)s AND (task.status = 'due' AND task.available_at <= clock.at
                              OR task.status = 'leased' AND task.leased_until < clock.at)
   FOR UPDATE OF task SKIP LOCKED),
-verdict AS MATERIALIZED (
+judged AS MATERIALIZED (
   SELECT mine.*, CASE
-    WHEN mine.case_id IS NOT NULL AND mine.generation < (SELECT version FROM cases_case WHERE id = mine.case_id) THEN 'obsolete'
+    WHEN mine.case_id IS NOT NULL
+     AND mine.generation < (SELECT version FROM cases_case WHERE id = mine.case_id) THEN 'obsolete'
     WHEN NOT mine.known THEN 'foreign'
-    WHEN mine.organisation_key <> 0 AND {PAUSED.format(process="mine.process", organisation="mine.organisation_key")} THEN 'paused'
+    WHEN mine.organisation_key <> 0
+     AND {PAUSED.format(process="mine.process", organisation="mine.organisation_key")} THEN 'paused'
     WHEN mine.lost + (mine.status = 'leased')::int >= mine.infrastructure THEN 'worker_lost'
     WHEN mine.patience_ends <= mine.now THEN 'deadline_passed'
     ELSE 'claimed' END AS verdict
   FROM mine),
+verdict AS MATERIALIZED (
+  SELECT judged.*, judged.verdict IN ('claimed', 'worker_lost', 'deadline_passed') AS leases FROM judged),
 lost AS (
   UPDATE cases_attempt a SET ended_at = v.now, outcome = 'worker_lost' FROM verdict v
   WHERE a.task_id = v.id AND v.status = 'leased' AND a.ended_at IS NULL),
 taken AS (
   UPDATE cases_task task SET
-    status = CASE v.verdict WHEN 'obsolete' THEN 'obsolete' WHEN 'foreign' THEN 'due' WHEN 'paused' THEN 'due' ELSE 'leased' END,
+    status = CASE WHEN v.leases THEN 'leased' WHEN v.verdict = 'obsolete' THEN 'obsolete' ELSE 'due' END,
     ended_at = CASE WHEN v.verdict = 'obsolete' THEN v.now END,
-    available_at = CASE WHEN v.verdict = 'foreign' THEN v.now + %(hand_back)s * interval '1 second' ELSE task.available_at END,
+    available_at = CASE WHEN v.verdict = 'foreign' THEN v.now + %(hand_back)s * interval '1 second'
+                        ELSE task.available_at END,
     attempt = task.attempt + (v.verdict = 'claimed')::int,
     lost = task.lost + (v.status = 'leased')::int,
     fence = task.fence + 1,
     deadline_at = CASE WHEN v.verdict = 'claimed' THEN v.patience_ends ELSE task.deadline_at END,
-    leased_until = CASE WHEN v.verdict IN ('claimed', 'worker_lost', 'deadline_passed') THEN v.now + v.lease * interval '1 second' END,
-    lease_limit_at = CASE WHEN v.verdict IN ('claimed', 'worker_lost', 'deadline_passed') THEN v.now + v.span * interval '1 second' END,
-    leased_by = CASE WHEN v.verdict IN ('claimed', 'worker_lost', 'deadline_passed') THEN %(worker)s ELSE '' END,
+    leased_until = CASE WHEN v.leases THEN v.now + v.lease * interval '1 second' END,
+    lease_limit_at = CASE WHEN v.leases THEN v.now + v.span * interval '1 second' END,
+    leased_by = CASE WHEN v.leases THEN %(worker)s ELSE '' END,
     rung_at = NULL
   FROM verdict v WHERE task.id = v.id
   RETURNING task.*, v.verdict, v.now),
 begun AS (
   INSERT INTO cases_attempt (task_id, number, fence, worker, begun_at, outcome, error, error_text)
   SELECT id, attempt, fence, %(worker)s, now, '', '', '' FROM taken WHERE verdict = 'claimed')
-SELECT taken.verdict, taken.fence, taken.attempt, taken.attempt - taken.returned - taken.lost, taken.stage, taken.subject,
-       taken.generation, taken.queue, taken.deadline_at, taken.case_id IS NOT NULL, {SELECTED}
+SELECT taken.verdict, taken.fence, taken.attempt, taken.attempt - taken.returned - taken.lost, taken.stage,
+       taken.subject, taken.generation, taken.queue, taken.deadline_at, taken.case_id IS NOT NULL, {SELECTED}
 FROM taken LEFT JOIN cases_case c ON c.id = taken.case_id
 """
 

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -30,9 +31,10 @@ due AS (SELECT s.* FROM cases_schedule s, now WHERE s.is_active AND s.next_at <=
 moved AS (UPDATE cases_schedule s SET next_at = s.next_at + due.every * ceil(greatest(1,
             extract(epoch FROM now.at - s.next_at) / extract(epoch FROM due.every)))
           FROM due, now WHERE s.id = due.id)
-INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt, returned,
-       lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
-SELECT NULL, coalesce(organisation_id, 0), '', stage, subject, 0, queue, 'due', 0, 0, 0, due.next_at, '', '', 0, '', now.at
+INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt,
+       returned, lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
+SELECT NULL, coalesce(organisation_id, 0), '', stage, subject, 0, queue, 'due', 0, 0, 0, due.next_at, '', '', 0, '',
+       now.at
 FROM due, now ON CONFLICT (case_id, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
 """
 
@@ -58,7 +60,8 @@ lines(organisation_key) AS (
   (SELECT organisation_key FROM cases_task WHERE queue = %(queue)s AND status = 'due' AND rung_at IS NULL
    ORDER BY organisation_key LIMIT 1)
   UNION ALL
-  SELECT (SELECT t.organisation_key FROM cases_task t WHERE t.queue = %(queue)s AND t.status = 'due' AND t.rung_at IS NULL
+  SELECT (SELECT t.organisation_key FROM cases_task t
+          WHERE t.queue = %(queue)s AND t.status = 'due' AND t.rung_at IS NULL
           AND t.organisation_key > lines.organisation_key ORDER BY t.organisation_key LIMIT 1)
   FROM lines WHERE lines.organisation_key IS NOT NULL),
 heads AS (
@@ -75,7 +78,8 @@ UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = cho
 
 _NEXT_DUE = """
 SELECT extract(epoch FROM min(at) - clock_timestamp()) FROM (
-  SELECT min(available_at) AS at FROM cases_task WHERE status = 'due' AND rung_at IS NULL AND available_at > clock_timestamp()
+  SELECT min(available_at) AS at FROM cases_task
+  WHERE status = 'due' AND rung_at IS NULL AND available_at > clock_timestamp()
   UNION ALL SELECT min(next_at) FROM cases_schedule WHERE is_active) soon
 """
 
@@ -94,7 +98,7 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW) -> Sweep:
         cursor.execute(_OPEN_SCHEDULES)
     rung, full = 0, False
     for queue in queues:
-        parameters = {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}
+        parameters: dict[str, Any] = {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_RING_AGAIN, parameters)
             again = [row[0] for row in cursor.fetchall()]

@@ -47,8 +47,8 @@ opened AS (
   RETURNING id, organisation_id, audit_head, created_at)
 INSERT INTO audit_auditevent (organisation_id, case_id, seq, kind, actor_kind, actor_id, from_state, to_state, version,
                               at, at_us, body, hash)
-SELECT organisation_id, id, 1, 'case.opened', %(actor_kind)s, %(actor_id)s, '', %(state)s, 1, at, us, %(body)s, audit_head
-FROM opened, u RETURNING case_id, at
+SELECT organisation_id, id, 1, 'case.opened', %(actor_kind)s, %(actor_id)s, '', %(state)s, 1, at, us, %(body)s,
+       audit_head FROM opened, u RETURNING case_id, at
 """
 
 
@@ -86,7 +86,7 @@ def open_case(
 ) -> Opened:
     """Open a case, or find the one that the same ticket opened before.
 
-    Raises BadInput(code, path, problem), and IntakeConflict(external_id, case) where the ticket came with other content.
+    Raises BadInput(code, path, problem), and IntakeConflict(external_id, case) where it came with other content.
     """
     ticket = check_ticket(process=process, source=source, external_id=external_id, intake=intake, source_url=source_url)
     for _attempt in range(CLASHES):
@@ -139,7 +139,8 @@ def _insert(ticket: Ticket, organisation: Organisation, department_id: int | Non
     process = ticket.process
     name = public_id("C", _rng)
     facts = {"process": process.slug, "process_version": process.version, "source": ticket.source, "case": name}
-    parameters = {
+    subject = process.subject(ticket.intake)[:200]
+    parameters: dict[str, Any] = {
         "public_id": name,
         "organisation": organisation.pk,
         "department": department_id,
@@ -150,7 +151,7 @@ def _insert(ticket: Ticket, organisation: Organisation, department_id: int | Non
         "normal": ticket.normal,
         "source_url": ticket.source_url,
         "digest": ticket.digest,
-        "subject": process.subject(ticket.intake)[:200],
+        "subject": subject,
         "state": State.RECEIVED.value,
         "actor_kind": actor.kind,
         "actor_id": actor.id,
@@ -174,7 +175,7 @@ def _insert(ticket: Ticket, organisation: Organisation, department_id: int | Non
         external_id_normal=ticket.normal,
         source_url=ticket.source_url,
         intake_digest=ticket.digest,
-        subject=parameters["subject"],
+        subject=subject,
         state=State.RECEIVED.value,
         version=1,
         state_since=at,

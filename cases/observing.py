@@ -34,9 +34,11 @@ def newest_intake(case_id: int) -> dict[str, Any]:
 
 
 def read_now(process: Process, intake: Mapping[str, Any], names: Iterable[str] | None = None) -> Readings:
-    """Ask the outside systems. No transaction is open. Raises ReadFailed for the first system that does not serve us."""
+    """Ask the outside systems; no transaction is open. Raises ReadFailed for the first that does not serve us."""
     wanted = set(names) if names is not None else {source.name for source in process.facts}
-    facts, texts, readings = {}, {}, []
+    facts: dict[str, dict[str, Any]] = {}
+    texts: dict[str, str] = {}
+    readings: list[Fact] = []
     for source in process.facts:
         if source.name not in wanted:
             continue

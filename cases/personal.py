@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -45,7 +46,7 @@ class Sealer:
         return cls(key), _encrypt(AESGCM(_master_key()), key, _WRAP)
 
     @classmethod
-    def of_wrapped(cls, wrapped: bytes) -> Sealer:
+    def of_wrapped(cls, wrapped: bytes | memoryview) -> Sealer:
         return cls(_decrypt(AESGCM(_master_key()), bytes(wrapped), _WRAP))
 
     @classmethod
@@ -59,11 +60,11 @@ class Sealer:
     def seal(self, field: str, text: str) -> bytes:
         return _encrypt(self._cipher, text.encode(), field.encode())
 
-    def open(self, field: str, ciphertext: bytes) -> str:
+    def open(self, field: str, ciphertext: bytes | memoryview) -> str:
         return _decrypt(self._cipher, bytes(ciphertext), field.encode()).decode()
 
 
-def store_texts(case_id: int, texts: Mapping[str, str], *, at: object, sealer: Sealer | None = None) -> None:
+def store_texts(case_id: int, texts: Mapping[str, str], *, at: datetime, sealer: Sealer | None = None) -> None:
     """Append personal texts by field name; one insert for all."""
     if not texts:
         return

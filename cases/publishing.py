@@ -53,7 +53,8 @@ class Fresh:
     deadline_at: datetime | None
 
 
-PAUSED = """EXISTS (SELECT 1 FROM cases_pause p WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > clock_timestamp())
+PAUSED = """EXISTS (SELECT 1 FROM cases_pause p
+  WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > clock_timestamp())
   AND (p.kind = 'process' AND p.key = split_part({process}, ':', 1)
     OR p.kind = 'organisation' AND p.key = {organisation}::text))"""
 
@@ -70,12 +71,15 @@ ended AS (
 _PUBLISH = """
 WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
 {ending}
-n AS (SELECT n.*, n.claim AND NOT {paused} AS mine, coalesce(n.at, t.at + n.delay * interval '1 second') AS due, t.at AS now
-      FROM t, jsonb_to_recordset(%(tasks)s::jsonb) AS n(stage text, subject text, queue text, at timestamptz, delay float8,
-                                                claim boolean, lease float8, span float8, patience float8)),
+n AS (SELECT n.*, n.claim AND NOT {paused} AS mine, t.at AS now,
+             coalesce(n.at, t.at + n.delay * interval '1 second') AS due
+      FROM t, jsonb_to_recordset(%(tasks)s::jsonb)
+           AS n(stage text, subject text, queue text, at timestamptz, delay float8, claim boolean, lease float8,
+                span float8, patience float8)),
 fresh AS (
-  INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt, returned,
-         lost, available_at, deadline_at, last_error, last_error_text, fence, leased_until, lease_limit_at, leased_by, created_at)
+  INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt,
+         returned, lost, available_at, deadline_at, last_error, last_error_text, fence, leased_until, lease_limit_at,
+         leased_by, created_at)
   SELECT %(case_id)s, %(organisation)s, %(process)s, stage, subject, %(generation)s, queue,
          CASE WHEN mine THEN 'leased' ELSE 'due' END, mine::int, 0, 0, due,
          CASE WHEN mine THEN now + patience * interval '1 second' END, '', '', mine::int,

@@ -90,7 +90,7 @@ def lock_case(case_id: int) -> tuple[CaseRow, datetime]:
         row = cursor.fetchone()
     if row is None:
         raise Case.DoesNotExist
-    # `now()` stands still while a transaction waits, so the moment is read in a statement of its own (runtime-facts.md).
+    # `now()` stands still while a transaction waits, so the moment is read in a statement of its own.
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (now,) = cursor.fetchone()

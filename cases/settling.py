@@ -40,7 +40,8 @@ WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
 ended AS (
   UPDATE cases_attempt SET ended_at = t.at, outcome = %(outcome)s, error = %(error)s, error_text = %(error_text)s
   FROM t WHERE task_id = %(task_id)s AND number = %(number)s AND ended_at IS NULL)
-UPDATE cases_task SET status = 'due', leased_until = NULL, leased_by = '', rung_at = NULL, returned = returned + %(returned)s,
+UPDATE cases_task
+SET status = 'due', leased_until = NULL, leased_by = '', rung_at = NULL, returned = returned + %(returned)s,
        available_at = t.at + %(delay)s * interval '1 second', last_error = %(error)s, last_error_text = %(error_text)s
 FROM t WHERE id = %(task_id)s
 """
@@ -101,7 +102,7 @@ class Settlement:
         follow: Sequence[NewTask] = (),
         actor: Any = SYSTEM,
     ) -> None:
-        """Fire `event` once, when the block ends. `follow` are tasks for stages that the table's row starts when given."""
+        """Fire `event` once, when the block ends. `follow` are tasks for stages that the table's row names."""
         if self._move is not None:
             raise ValueError("a settlement fires one event")
         self._move = {

@@ -1,4 +1,7 @@
-"""Errors of the product. The docstring is the message; `code` is stable and language-neutral; HTTP is mapped in one file only."""
+"""Errors of the product. The docstring is the message; `code` is stable and language-neutral.
+
+HTTP is mapped in one file only: `caseflow/api/errors.py`.
+"""
 
 from __future__ import annotations
 

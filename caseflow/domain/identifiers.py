@@ -23,7 +23,10 @@ def public_id(prefix: str, rng: Random) -> str:
 
 
 def normalise_external_id(value: str, *, path: str = "$.external_id", case_sensitive: bool = True) -> str:
-    """NFC, invisible characters dropped, U+2010–2015 as '-', trimmed. Raises BadInput when nothing, or too much, is left."""
+    """NFC, invisible characters dropped, U+2010–2015 as '-', trimmed.
+
+    Raises BadInput when nothing, or too much, is left.
+    """
     text = unicodedata.normalize("NFC", value).translate(_INVISIBLE).translate(_DASHES).strip()
     if not text:
         raise BadInput(code="empty", path=path, problem="the ticket's own id is needed")

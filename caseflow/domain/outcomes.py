@@ -1,4 +1,4 @@
-"""What an outside system said, as values. Doubt is a value too: a lost answer is `Unknown`, never a failure (design §8)."""
+"""What an outside system said, as values. Doubt is one: a lost answer is `Unknown`, never a failure (design §8)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ReadFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """The system accepted the request; `external_id` is its own name for it. A read-back still has to show the effect."""
+    """The system accepted the request; `external_id` is its own name for it. A read-back has to show the effect."""
 
     external_id: str = ""
     detail: JsonObject = field(default_factory=dict)

@@ -16,7 +16,7 @@ from .retry import RetryPolicy
 from .roles import Right
 
 Facts = Mapping[str, Mapping[str, Any]]  #: fact name → its value
-Intake = Mapping[str, Any]  #: the newest intake revision
+IntakeBody = Mapping[str, Any]  #: the newest intake revision
 
 
 class IntakeSchema(BaseModel):
@@ -147,14 +147,14 @@ class Process(ABC):
     schema_version: ClassVar[str] = "1"
 
     @abstractmethod
-    def decide(self, *, facts: Facts, intake: Intake) -> Proposed:
+    def decide(self, *, facts: Facts, intake: IntakeBody) -> Proposed:
         """What the business rule says of these facts. Too few facts mean another check, never a guess."""
 
     @abstractmethod
-    def plan(self, *, decision: str, facts: Facts, intake: Intake, effects: Sequence[Effect]) -> Plan:
+    def plan(self, *, decision: str, facts: Facts, intake: IntakeBody, effects: Sequence[Effect]) -> Plan:
         """The effects and notices of a decision."""
 
-    def subject(self, intake: Intake) -> str:
+    def subject(self, intake: IntakeBody) -> str:
         """What the case is about, for lists: an id, never personal text."""
         return ""
 

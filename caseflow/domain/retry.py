@@ -40,7 +40,7 @@ class RetryPolicy:
 
     def delay(self, attempt: int, rng: Random) -> timedelta:
         """Delay after attempt number `attempt` (1, 2, …): 5, 10, 20, 40, 60, 60 s plus up to `jitter` of it."""
-        bare = min(self.cap, self.base * 2 ** min(attempt - 1, 30))
+        bare: timedelta = min(self.cap, self.base * (1 << min(attempt - 1, 30)))
         return bare + bare * (self.jitter * rng.random())
 
     def next(

@@ -15,7 +15,7 @@ from caseflow.domain.process import (
     EndingKind,
     Facts,
     FactSource,
-    Intake,
+    IntakeBody,
     IntakeSchema,
     NoticeSpec,
     Plan,
@@ -93,10 +93,10 @@ class RestoreAccess(Process):
         "unclear_facts": Ending(EndingKind.PERSON, _("The facts fit no rule. They need another check by a person.")),
     }
 
-    def subject(self, intake: Intake) -> str:
+    def subject(self, intake: IntakeBody) -> str:
         return str(intake.get("subscription_id", ""))
 
-    def decide(self, *, facts: Facts, intake: Intake) -> Proposed:
+    def decide(self, *, facts: Facts, intake: IntakeBody) -> Proposed:
         payment, subscription = facts.get("payment", {}), facts.get("subscription", {})
         status = payment.get("status")
         owners = {payment.get("customer_id"), subscription.get("customer_id")}
@@ -125,7 +125,7 @@ class RestoreAccess(Process):
             return _because("restore_access", "payment.status", "subscription.status")
         return _because("unclear_facts")
 
-    def plan(self, *, decision: str, facts: Facts, intake: Intake, effects: Sequence[Effect]) -> Plan:
+    def plan(self, *, decision: str, facts: Facts, intake: IntakeBody, effects: Sequence[Effect]) -> Plan:
         if decision == "restore_access":
             return Plan(effects=[_activation(self.critical, facts, intake)], notices=_tell("restored", facts, intake))
         kind = self.endings[decision].kind
@@ -138,7 +138,7 @@ def _because(decision: str, *evidence: str) -> Proposed:
     return Proposed(decision=decision, reason=decision, evidence=evidence)
 
 
-def _activation(critical: Sequence[str], facts: Facts, intake: Intake) -> EffectSpec:
+def _activation(critical: Sequence[str], facts: Facts, intake: IntakeBody) -> EffectSpec:
     return EffectSpec(
         system="subscriptions",
         operation="activate",
@@ -149,7 +149,7 @@ def _activation(critical: Sequence[str], facts: Facts, intake: Intake) -> Effect
     )
 
 
-def _tell(template: str, facts: Facts, intake: Intake) -> list[NoticeSpec]:
+def _tell(template: str, facts: Facts, intake: IntakeBody) -> list[NoticeSpec]:
     """One message to the customer; none where the customer is unknown and nobody could be written to."""
     if value_at(facts, "customer.status") != "known":
         return []

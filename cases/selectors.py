@@ -1,0 +1,126 @@
+"""Reading cases for both faces. Each function says what it costs; personal values come out masked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from accounts import access
+from accounts.principal import Principal
+from audit.models import AuditEvent
+from audit.services import facts_of
+from caseflow.domain.identifiers import normalise_external_id
+from caseflow.domain.roles import Right
+
+from .models import Attempt, Case, IntakeRevision, Observation
+
+MAX_ENTRIES = 1000  #: newest rows of one kind in a case's history
+
+MASK: dict[str, bool] = {"masked": True}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFilter:
+    """What a list of cases is narrowed to; empty means any."""
+
+    organisation: str = ""
+    state: str = ""
+    process: str = ""
+    external_id: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeNow:
+    """The newest intake revision, personal fields masked."""
+
+    revision: int
+    body: Mapping[str, Any]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One audit event of a case with its body read. `seq` is its number within the case."""
+
+    seq: int
+    at: datetime
+    kind: str
+    actor_kind: str
+    actor_name: str
+    from_state: str
+    to_state: str
+    version: int | None
+    facts: Mapping[str, Any]
+
+
+def list_cases(principal: Principal, wanted: CaseFilter | None = None) -> QuerySet[Case]:
+    """The cases in sight, newest first; one query. Raises BadInput for an external id that cannot be one."""
+    wanted = wanted or CaseFilter()
+    rows = access.visible(Case.objects.select_related("organisation", "department"), principal, Right.SEE_CASES)
+    narrowed = {
+        "organisation__slug": wanted.organisation,
+        "state": wanted.state,
+        "process": wanted.process,
+        "external_id_normal": wanted.external_id and normalise_external_id(wanted.external_id, path="$query.external_id"),
+        "subject": wanted.subject,
+    }
+    return rows.filter(**{name: value for name, value in narrowed.items() if value}).order_by("-id")
+
+
+def get_case(principal: Principal, public_id: str, right: Right = Right.SEE_CASES) -> Case:
+    """One case in sight; one query. Raises NotFound."""
+    return access.get_visible(Case.objects.select_related("organisation", "department"), public_id, principal, right)
+
+
+def get_intake(case_id: int) -> IntakeNow:
+    """What was told last; one query."""
+    newest = IntakeRevision.objects.filter(case_id=case_id).latest("number")
+    return IntakeNow(newest.number, masked(newest.body), newest.at)
+
+
+def list_events(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Happened]:
+    """The newest events of a case in their order; one query."""
+    rows = AuditEvent.objects.filter(case_id=case_id).order_by("-seq")[:limit]
+    return [_happened(row) for row in reversed(rows)]
+
+
+def list_attempts(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Attempt]:
+    """The newest tries at the case's tasks, each with its task, in their order; one query."""
+    rows = Attempt.objects.filter(task__case_id=case_id).select_related("task").order_by("-begun_at", "-id")[:limit]
+    return list(reversed(rows))
+
+
+def list_readings(case_id: int, name: str) -> QuerySet[Observation]:
+    """Every reading of one fact, newest first; one query. `cases.observing.newest_observations` gives one of each."""
+    return Observation.objects.filter(case_id=case_id, name=name).order_by("-id")
+
+
+def masked(value: Any) -> Any:
+    """`value` with every reference to a personal text, `{"personal": …}`, replaced by `{"masked": true}`."""
+    if isinstance(value, Mapping):
+        if "personal" in value:
+            return dict(MASK)
+        return {name: masked(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked(item) for item in value]
+    return value
+
+
+def _happened(row: AuditEvent) -> Happened:
+    body = facts_of(row.body)
+    return Happened(
+        seq=row.seq or 0,
+        at=row.at,
+        kind=row.kind,
+        actor_kind=row.actor_kind,
+        actor_name=body["actor"]["name"],
+        from_state=row.from_state,
+        to_state=row.to_state,
+        version=row.version,
+        facts=masked(body["facts"]),
+    )
