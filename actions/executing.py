@@ -153,9 +153,6 @@ def _confirmed(
 
 def _accepted(settling: Settlement, planned: Planned, call_id: str, outcome: Confirmed) -> None:
     """A success whose read-back still shows the old state stays REQUESTED and is read again until its deadline."""
-    if planned.status is ActionStatus.UNKNOWN and not call_id:
-        settling.again(READ_AGAIN)
-        return
     store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.REQUESTED)
     settling.record("action.awaiting", facts=_about(planned, call_id))
     _look_again(settling, planned, READ_AGAIN)
@@ -238,6 +235,8 @@ def _settle_refused_call(lease: Lease, planned: Planned, readings: Readings, ref
             _give_up(settling, planned, Event.APPROVAL_LAPSED, {"reason": reason})
         elif reason == "snapshot_broken":
             settling.exhaust("internal_error", Fault(FaultKind.PERMANENT, reason))
+        elif reason == "began_already":
+            settling.again(timedelta(0), give_back=True)
         elif reason in ("paused", "installation", "facts_stale"):
             settling.again(HELD_UP, give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
     return settling.next_lease

@@ -113,6 +113,7 @@ def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     case, now = lock_case(proposal.case_id)
     access.require(person, case.organisation_id, _policy(case).right)
     earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
+    _check_newest(case, proposal)
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
@@ -131,6 +132,9 @@ def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) 
         raise AlreadyDecided(person=decisive.person.get_full_name(), at=decisive.at.isoformat(), decision=decisive.kind)
     if case.state is not State.WAITING_APPROVAL or not proposal.needs_approval:
         raise NotDecidable(state=case.state.value)
+
+
+def _check_newest(case: CaseRow, proposal: Proposal) -> None:
     newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number").first()
     if newest is not None and newest.pk != proposal.pk:
         raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": newest.public_id}})

@@ -104,7 +104,9 @@ def review(proposal: Proposal) -> Review:
     case = proposal.case
     process = get_process(case.process, case.process_version)
     newest = (
-        Proposal.objects.filter(case_id=case.pk, has_effects=True).order_by("-number").values_list("public_id", flat=True)
+        Proposal.objects.filter(case_id=case.pk, has_effects=True)
+        .order_by("-number")
+        .values_list("public_id", flat=True)
     )
     return Review(
         proposal=proposal,

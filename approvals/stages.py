@@ -18,4 +18,4 @@ def expire(lease: Lease) -> Lease | None:
 
 
 register(Stage("propose", propose, load=load_ground))
-register(Stage("expire", expire, inline=True))
+register(Stage("expire", expire))

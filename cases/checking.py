@@ -52,5 +52,5 @@ def _load_intake(lease: Lease) -> object:
 
 register(Stage("check", check, inline=True))
 register(Stage("observe", observe, load=_load_intake))
-register(Stage("recheck", recheck, inline=True))
-register(Stage("data_due", data_due, inline=True))
+register(Stage("recheck", recheck))
+register(Stage("data_due", data_due))

@@ -66,7 +66,8 @@ def list_cases(principal: Principal, wanted: CaseFilter | None = None) -> QueryS
         "organisation__slug": wanted.organisation,
         "state": wanted.state,
         "process": wanted.process,
-        "external_id_normal": wanted.external_id and normalise_external_id(wanted.external_id, path="$query.external_id"),
+        "external_id_normal": wanted.external_id
+        and normalise_external_id(wanted.external_id, path="$query.external_id"),
         "subject": wanted.subject,
     }
     return rows.filter(**{name: value for name, value in narrowed.items() if value}).order_by("-id")

@@ -42,6 +42,7 @@ ended AS (
   FROM t WHERE task_id = %(task_id)s AND number = %(number)s AND ended_at IS NULL)
 UPDATE cases_task
 SET status = 'due', leased_until = NULL, leased_by = '', rung_at = NULL, returned = returned + %(returned)s,
+       deadline_at = CASE WHEN %(returned)s = 0 THEN deadline_at END,
        available_at = t.at + %(delay)s * interval '1 second', last_error = %(error)s, last_error_text = %(error_text)s
 FROM t WHERE id = %(task_id)s
 """
@@ -130,7 +131,7 @@ class Settlement:
         self._follow.append(task)
 
     def again(self, delay: timedelta, *, fault: Fault | None = None, give_back: bool = False) -> None:
-        """Leave the same task due after `delay`. `give_back`: nothing was tried, so nothing is counted."""
+        """Leave the same task due after `delay`. `give_back`: nothing was tried, so neither try nor time is counted."""
         self._again = {"delay": delay, "fault": fault, "give_back": give_back}
 
     def fail(self, fault: Fault, *, rng: Random) -> None:

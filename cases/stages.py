@@ -26,8 +26,8 @@ class Stage:
     """`run(lease)` works and settles, and returns the next lease it took, if any.
 
     `load` reads what the work needs, in the transaction of the claim. An `inline` stage has no work outside the
-    database and settles in the claim's own transaction. When a stage that `carries` the case is exhausted the case
-    needs attention; `give_up` then cancels what its room had reserved.
+    database, meets nobody else at its case, and settles in the claim's own transaction. When a stage that `carries`
+    the case is exhausted the case needs attention; `give_up` then cancels what its room had reserved.
     """
 
     name: str

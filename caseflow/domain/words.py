@@ -55,6 +55,7 @@ REASONS: dict[str, Word] = {
     "not_permitted": Word(_("The outside system denied access"), _("Ask the owner of the outside system.")),
     "permanent_fault": Word(_("The outside system answered wrongly"), _("Ask the owner of the outside system.")),
     "internal_error": Word(_("The application failed"), _("Call the developers and name this case.")),
+    "data_asked": Word(_("The approver asked for data"), _("Supply the data that was asked for.")),
     "waited_too_long": Word(_("The awaited data did not come"), _("Ask again, supply the data or close the case.")),
     "decision_expired": Word(_("Nobody decided in time"), _("Ask for a new proposal or close the case.")),
     "rejected_by_hand": Word(

@@ -8,6 +8,10 @@ from audit.models import AppendOnly
 from caseflow.domain.lifecycle import CLOSED, Outcome, State
 
 
+#: Sorted: a set has another order in each process, and a constraint must read the same in all of them.
+CLOSED_VALUES = sorted(state.value for state in CLOSED)
+
+
 class Case(models.Model):
     """One piece of business. Only `cases.advancing` writes state, version, audit head and the guard columns."""
 
@@ -54,8 +58,8 @@ class Case(models.Model):
                 condition=models.Q(state__in=[state.value for state in State]), name="case_state_is_known"
             ),
             models.CheckConstraint(
-                condition=models.Q(state__in=[state.value for state in CLOSED], closed_at__isnull=False)
-                | (~models.Q(state__in=[state.value for state in CLOSED]) & models.Q(closed_at__isnull=True)),
+                condition=models.Q(state__in=CLOSED_VALUES, closed_at__isnull=False)
+                | (~models.Q(state__in=CLOSED_VALUES) & models.Q(closed_at__isnull=True)),
                 name="case_closed_has_a_moment",
             ),
         ]

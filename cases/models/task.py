@@ -69,6 +69,11 @@ class Task(models.Model):
                 name="task_due_unrung",
             ),
             models.Index(
+                fields=["available_at"],
+                condition=models.Q(status=TaskStatus.DUE, rung_at__isnull=True),
+                name="task_next_due",
+            ),
+            models.Index(
                 fields=["queue", "rung_at"],
                 condition=models.Q(status__in=LIVE, rung_at__isnull=False),
                 name="task_rung",

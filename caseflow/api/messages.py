@@ -1,0 +1,25 @@
+"""The sentences of errors for the catalogue: an error's docstring is its message, and gettext collects only literals.
+
+A test holds this list equal to the docstrings.
+"""
+
+from __future__ import annotations
+
+from caseflow.domain.words import gettext_noop as _
+
+TEMPLATES: dict[str, str] = {
+    "TooLarge": _("The request is larger than {limit} bytes."),
+    "NotFound": _("Nothing by this name is within your reach."),
+    "NotPermitted": _('You do not have the right "{right}" here.'),
+    "IntakeConflict": _("The ticket {external_id} was accepted before with other content, as case {case}."),
+    "ForbiddenTransition": _('The event "{event}" is not allowed in state {state}.'),
+    "StaleCase": _("The case moved on: it was version {seen} when you looked and is version {current} now."),
+    "StaleSnapshot": _("The decision was not accepted: what you saw is not what is proposed now."),
+    "AlreadyDecided": _("This proposal was decided before, by {person} at {at}."),
+    "ProposalExpired": _("This proposal could be decided until {valid_until}; nothing was sent."),
+    "NotDecidable": _("This proposal waits for no decision: the case is {state}."),
+    "CauserMayNotDecide": _("You took part in this case, so another person has to decide."),
+    "TooLateToWithdraw": _("The request {action} was handed over at {at}; it cannot be withdrawn any more."),
+    "SubjectBusy": _("Another case is changing {subject} right now."),
+    "ServiceNeverDecides": _("Decisions are made by persons; a service account never decides or withdraws."),
+}

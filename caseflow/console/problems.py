@@ -1,0 +1,123 @@
+"""What a refusal is on a page: its HTTP status, a title and a translated sentence, by the error's stable code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
+
+from caseflow.domain.errors import CaseflowError
+
+from . import words
+from .moments import moment_text
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A refusal as a page tells it."""
+
+    status: int
+    code: str
+    title: str
+    sentence: str
+
+
+_CHANGED = gettext_lazy("Decision not accepted: the data has changed")
+_NOT_ACCEPTED = gettext_lazy("The decision was not accepted")
+
+_KNOWN: dict[str, tuple[int, Promise, Promise]] = {
+    "stale_snapshot": (409, _CHANGED, gettext_lazy("Nothing was sent. Look at the changes, then decide again.")),
+    "stale_case": (
+        409,
+        _CHANGED,
+        gettext_lazy("The case was version %(seen)s when you looked and is version %(current)s now. Nothing was sent."),
+    ),
+    "already_decided": (
+        409,
+        gettext_lazy("This proposal is decided already"),
+        gettext_lazy("%(person)s decided on it: %(decision)s, %(at)s. Your decision was not counted."),
+    ),
+    "proposal_expired": (
+        409,
+        gettext_lazy("The time for this decision has run out"),
+        gettext_lazy("This request expired on %(valid_until)s. Nothing was sent. Ask for a new proposal to continue."),
+    ),
+    "not_decidable": (
+        409,
+        gettext_lazy("This proposal waits for no decision"),
+        gettext_lazy("The case is now in the state “%(state)s”. Nothing was changed by your press."),
+    ),
+    "causer_may_not_decide": (
+        403,
+        gettext_lazy("Another person has to decide"),
+        gettext_lazy("You took part in this case: who opens a case or supplies its data does not decide on it."),
+    ),
+    "too_late_to_withdraw": (
+        409,
+        gettext_lazy("Too late to withdraw"),
+        gettext_lazy("Request %(action)s went to execution at %(at)s. Follow the result in the case."),
+    ),
+    "forbidden_transition": (
+        409,
+        _NOT_ACCEPTED,
+        gettext_lazy("This is not possible while the case is in the state “%(state)s”."),
+    ),
+    "not_permitted": (
+        403,
+        gettext_lazy("You do not have this right here"),
+        gettext_lazy("The right needed is “%(right)s”. The organisation's administrator can grant it."),
+    ),
+}
+
+_INPUT: dict[str, Promise] = {
+    "missing": gettext_lazy("This is needed."),
+    "empty": gettext_lazy("This is needed."),
+    "too_long": gettext_lazy("This is too long."),
+    "wrong_format": gettext_lazy("Only letters, digits and . _ : - are allowed, beginning with a letter or a digit."),
+    "wrong_type": gettext_lazy("This has another form than expected."),
+    "unknown_field": gettext_lazy("This field is not known."),
+    "nul": gettext_lazy("This holds a character that is not allowed."),
+    "control_character": gettext_lazy("This holds a character that is not allowed."),
+    "lone_surrogate": gettext_lazy("This holds a character that is not allowed."),
+    "bad_digest": gettext_lazy("The form is incomplete. Open the proposal again and decide there."),
+}
+
+
+def problem_of(error: CaseflowError) -> Problem:
+    """The refusal in the reader's language."""
+    known = _KNOWN.get(error.code)
+    if known is None:
+        return Problem(400, error.code, gettext("This was not accepted"), input_sentence(error.code))
+    status, title, sentence = known
+    return Problem(status, error.code, str(title), str(sentence) % _Told(error.params))
+
+
+def input_sentence(code: str) -> str:
+    """What is wrong with a field."""
+    return str(_INPUT.get(code, gettext_lazy("This value is not valid.")))
+
+
+class _Told(dict[str, str]):
+    """The parameters of an error in words; one that is missing is a dash, never a second error."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        super().__init__({name: _tell(name, value) for name, value in params.items()})
+
+    def __missing__(self, name: str) -> str:
+        return "–"
+
+
+def _tell(name: str, value: Any) -> str:
+    if name in ("at", "valid_until"):
+        return moment_text(datetime.fromisoformat(value)) if isinstance(value, str) else moment_text(value)
+    if name == "state":
+        return words.state_word(str(value)).label
+    if name == "decision":
+        return str(words.DECISIONS.get(value, value)).lower()
+    if name == "right":
+        return str(words.RIGHTS.get(value, value))
+    return str(value)

@@ -1,0 +1,87 @@
+"""What waits for this person, and what nobody's machine can go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Exists, Min, OuterRef, QuerySet
+from django.utils import timezone
+
+from accounts import access
+from accounts.models import Person
+from approvals.models import Decision, Proposal
+from caseflow.domain.lifecycle import State
+from caseflow.domain.roles import Right
+from cases.models import Case
+
+from . import words
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The numbers beside the navigation."""
+
+    decisions: int
+    attention: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionGroup:
+    """Cases that stopped for one reason, the oldest first."""
+
+    reason: words.Shown
+    number: int
+    oldest: datetime
+
+
+def proposals_in_sight(person: Person) -> QuerySet[Proposal]:
+    """Every proposal that waits for a decision in the organisations whose cases the person sees."""
+    newer = Proposal.objects.filter(case=OuterRef("case"), has_effects=True, number__gt=OuterRef("number"))
+    proposals = Proposal.objects.filter(
+        case__state=State.WAITING_APPROVAL, needs_approval=True, has_effects=True
+    ).filter(~Exists(newer))
+    return (
+        access.visible(proposals, person, Right.SEE_CASES)
+        .select_related("case__organisation")
+        .defer("snapshot")
+        .order_by("valid_until", "at", "pk")
+    )
+
+
+def proposals_for(person: Person) -> QuerySet[Proposal]:
+    """Those that the person may decide on now: has the right, caused none of it, did not approve it before."""
+    mine = Decision.objects.filter(proposal=OuterRef("pk"), person=person, kind=Decision.Kind.APPROVE)
+    return (
+        access.visible(proposals_in_sight(person), person, Right.DECIDE)
+        .exclude(causers__contains=[person.pk])
+        .filter(~Exists(mine), valid_until__gt=timezone.now())
+    )
+
+
+def attention_groups(person: Person) -> list[AttentionGroup]:
+    rows = (
+        _stopped(person)
+        .values("reason")
+        .annotate(number=Count("pk"), oldest=Min("state_since"))
+        .order_by("oldest", "reason")
+    )
+    return [AttentionGroup(words.reason_word(row["reason"]), row["number"], row["oldest"]) for row in rows]
+
+
+def counts_for(person: Person) -> Counts:
+    """Two queries, on every page."""
+    return Counts(decisions=proposals_for(person).count(), attention=_stopped(person).count())
+
+
+def deciders_beside(person: Person, proposal: Proposal) -> Sequence[str]:
+    """Names of who may decide on a proposal instead of `person`."""
+    permitted = access.persons_with_right(proposal.case.organisation_id, Right.DECIDE)
+    others = permitted.exclude(pk__in=[*proposal.causers, person.pk]).order_by("name", "username")
+    return [other.get_full_name() for other in others[:10]]
+
+
+def _stopped(person: Person) -> QuerySet[Case]:
+    cases = Case.objects.filter(state=State.NEEDS_ATTENTION)
+    return access.visible(cases, person, Right.SEE_CASES)
