@@ -91,7 +91,7 @@ def begin_call(lease: Lease, planned: Planned, purpose: Purpose, readings: Readi
     call_id = str(uuid4())
     with transaction.atomic():
         gate.hold_shared()
-        case, _now = lock_case(lease.case.id)
+        case = lock_case(lease.case.id)
         _check(lease, planned, purpose, case)
         if purpose is not Purpose.NOTICE:
             _check_facts(planned, readings)

@@ -9,6 +9,7 @@ from typing import Any
 
 from approvals.deciding import MAX_RETURNS
 from caseflow.domain.errors import CallRefused, LeaseLost
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, ReadFailed, Refused, Unknown
 from caseflow.domain.process import differences
@@ -60,12 +61,16 @@ def send(lease: Lease, planned: Planned, purpose: Purpose) -> Lease | None:
         raise ValueError("an effect belongs to a case")
     names = {path.partition(".")[0] for path in planned.spec.preconditions}
     readings = read_now(lease.case.definition, planned.intake, names)
+    failpoint("execute.before_begin")
     try:
         begun = begin_call(lease, planned, purpose, readings)
     except CallRefused as refused:
         return _settle_refused_call(lease, planned, readings, refused)
+    failpoint("execute.begun")
     outcome = _perform(planned, begun)
+    failpoint("execute.answered")
     back = read_back(lease, planned) if isinstance(outcome, Confirmed) else None
+    failpoint("execute.read_back")
     try:
         with settlement(lease) as settling:
             settle_outcome(settling, planned, begun.call_id, outcome, readings, back)
@@ -86,9 +91,8 @@ def settle_outcome(
     confirmed_by: str = "read",
 ) -> None:
     """Store what became of the call, and move the case where this was the last word."""
-    for stored in (readings, back):
-        if stored is not None:
-            store_readings(settling.case.id, stored, at=settling.now, known=planned.addresses())
+    read = [stored for stored in (readings, back) if stored is not None]
+    store_readings(settling.case.id, *read, at=settling.now, known=planned.addresses())
     match outcome:
         case Confirmed() if back is not None and not differences(planned.spec.confirms, back.facts):
             _confirmed(settling, planned, call_id, outcome, back, confirmed_by)

@@ -9,6 +9,7 @@ from random import Random
 from uuid import uuid4
 
 from caseflow.domain.errors import CallRefused, LeaseLost
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
 from caseflow.domain.retry import GiveUp, RetryPolicy
@@ -64,6 +65,7 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
                 fault = Fault(FaultKind.TRANSIENT, refused.params["reason"])
                 settling.again(HELD_UP, give_back=True, fault=fault)
         return settling.next_lease
+    failpoint("notify.begun")
     spec = planned.spec
     request = {"subject": text.subject, "text": text.body, "reference": lease.case.public_id}
     try:
@@ -73,6 +75,7 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
     except Exception as error:
         log.exception("sending notice %s failed", spec.id)
         outcome = Unknown("adapter_failed", type(error).__name__)
+    failpoint("notify.answered")
     try:
         with settlement(lease) as settling:
             _settle(settling, planned, begun.call_id, outcome)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Unknown
 from caseflow.domain.process import differences
@@ -48,11 +49,14 @@ def reconcile(lease: Lease) -> Lease | None:
     if planned.accepted:
         answer = Confirmed()
     elif adapter.can_lookup:
+        failpoint("reconcile.before_lookup")
         answer = adapter.lookup(key=planned.spec.key, call_id=call_id)
+        failpoint("reconcile.looked_up")
     if isinstance(answer, NotApplied) and _may_repeat(adapter, planned):
         _store_lookup(lease, planned, call_id, begun_at, answer)
         return send(lease, planned, Purpose.REPEAT)
     back = read_back(lease, planned)
+    failpoint("reconcile.before_store")
     with settlement(lease) as settling:
         if answer is not None and not planned.accepted:
             add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)

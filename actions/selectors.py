@@ -1,4 +1,4 @@
-"""Reading actions and their calls for both faces, and the whole history of a case: events, tries and calls as one list."""
+"""Reading actions and their calls for both faces, and the history of a case: events, tries and calls as one list."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ class Entry:
     event: Happened | None = None
     attempt: Attempt | None = None
     call: ExternalCall | None = None
+
+    @property
+    def kind(self) -> str:
+        """Of an event its kind, else `attempt.<stage>` or `call.<kind>`."""
+        if self.event is not None:
+            return self.event.kind
+        return f"attempt.{self.attempt.task.stage}" if self.attempt else f"call.{self.call.kind if self.call else ''}"
 
 
 @dataclass(frozen=True, slots=True)

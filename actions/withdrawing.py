@@ -19,7 +19,7 @@ from caseflow.domain.roles import Right
 from cases.advancing import advance_case, record_event
 from cases.bell import ring_after_commit
 from cases.publishing import NewTask, publish
-from cases.rows import CaseRow, lock_case
+from cases.rows import CaseRow, database_now, lock_case
 from cases.settling import started_by
 
 from .models import Action
@@ -51,14 +51,15 @@ def withdraw(*, proposal: Proposal, person: Person) -> Withdrawn:
             return _withdraw(proposal, person)
     except (NotPermitted, NotDecidable, TooLateToWithdraw) as error:
         with transaction.atomic():
-            case, _now = lock_case(proposal.case_id)
+            case = lock_case(proposal.case_id)
             facts = {"proposal": proposal.public_id, "decision": "withdraw", "code": error.code}
             record_event(case, "decision.refused", actor=actor_of_person(person), facts=facts)
         raise
 
 
 def _withdraw(proposal: Proposal, person: Person) -> Withdrawn:
-    case, now = lock_case(proposal.case_id)
+    case = lock_case(proposal.case_id)
+    now = database_now()
     access.require(person, case.organisation_id, Right.DECIDE)
     counted = Decision.objects.filter(proposal=proposal, person=person, kind=Decision.Kind.APPROVE).exists()
     if not counted:

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import DateTimeField, Func
 
 from accounts import access
 from accounts.models import Person
@@ -24,6 +25,7 @@ from caseflow.domain.errors import (
     ProposalExpired,
     StaleSnapshot,
 )
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.process import ApprovalPolicy
 from cases.advancing import advance_case, record_event
@@ -83,7 +85,10 @@ def decide(
     said = _checked(kind, seen_digest, seen_version, reason, next)
     try:
         with transaction.atomic():
-            return _decide(proposal, person, said)
+            decided = _decide(proposal, person, said)
+            failpoint("decide.before_commit")
+        failpoint("decide.committed")
+        return decided
     except (NotPermitted, CauserMayNotDecide, StaleSnapshot, ProposalExpired, AlreadyDecided, NotDecidable) as error:
         _record_refusal(proposal, person, said, error)
         raise
@@ -110,10 +115,10 @@ def _checked(kind: str, digest: Any, version: Any, reason: Any, next: Any) -> Sa
 
 
 def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
-    case, now = lock_case(proposal.case_id)
+    case = lock_case(proposal.case_id)
     access.require(person, case.organisation_id, _policy(case).right)
     earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
-    _check_newest(case, proposal)
+    now = _check_newest(case, proposal)
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
@@ -134,10 +139,19 @@ def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) 
         raise NotDecidable(state=case.state.value)
 
 
-def _check_newest(case: CaseRow, proposal: Proposal) -> None:
-    newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number").first()
-    if newest is not None and newest.pk != proposal.pk:
-        raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": newest.public_id}})
+def _check_newest(case: CaseRow, proposal: Proposal) -> datetime:
+    """The database's moment, read after the wait for the lock. Raises StaleSnapshot where a newer plan is proposed."""
+    newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number")
+    found = newest.values_list(
+        "pk", "public_id", Func(function="clock_timestamp", output_field=DateTimeField())
+    ).first()
+    if found is None:
+        raise NotDecidable(state=case.state.value)
+    pk, public_id, now = found
+    if pk != proposal.pk:
+        raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": public_id}})
+    moment: datetime = now
+    return moment
 
 
 def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
@@ -234,7 +248,7 @@ def _policy(case: CaseRow) -> ApprovalPolicy:
 def _record_refusal(proposal: Proposal, person: Person, said: Said, error: CaseflowError) -> None:
     """A short transaction of its own, after the refused one was rolled back."""
     with transaction.atomic():
-        case, _now = lock_case(proposal.case_id)
+        case = lock_case(proposal.case_id)
         facts = {
             "proposal": proposal.public_id,
             "decision": said.kind.value,

@@ -8,7 +8,11 @@ from datetime import datetime
 from random import SystemRandom
 from typing import Any
 
+from django.db.models import Count, Subquery
+from django.db.models.functions import Coalesce
+
 from caseflow.domain.errors import BrokenProposal
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import public_id
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.process import Effect, Ending, EndingKind, Facts, Plan, Process, Proposed
@@ -36,6 +40,7 @@ class Ground:
     intake: Mapping[str, Any]
     causers: tuple[int, ...]
     effects: tuple[Effect, ...]
+    number: int  #: of the next proposal
 
 
 def _no_effects(case_id: int) -> tuple[Effect, ...]:
@@ -57,15 +62,19 @@ def load_ground(lease: Lease) -> Ground:
     if lease.case is None:
         raise ValueError("propose needs a case")
     observations = newest_observations(lease.case.id)
+    proposals = Proposal.objects.filter(case_id=lease.case.id).order_by().values("case_id")
     revisions = list(
-        IntakeRevision.objects.filter(case_id=lease.case.id).order_by("number").values_list("body", "told_by_person")
+        IntakeRevision.objects.filter(case_id=lease.case.id)
+        .order_by("number")
+        .values_list("body", "told_by_person", Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0))
     )
     return Ground(
         facts={row.name: row.value for row in observations},
         observations=tuple(row.pk for row in observations),
         intake=revisions[-1][0],
-        causers=tuple(sorted({person for _, person in revisions if person is not None})),
+        causers=tuple(sorted({person for _, person, _ in revisions if person is not None})),
         effects=effects_of_case(lease.case.id) if _has_effects(lease.case) else (),
+        number=revisions[-1][2] + 1,
     )
 
 
@@ -77,6 +86,7 @@ def propose(lease: Lease) -> Lease | None:
     process = lease.case.definition
     proposer = proposer_named(process.proposer)
     proposed = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
+    failpoint("propose.answered")
     with settlement(lease) as settling:
         try:
             submit_proposal(settling, process, proposer, proposed, ground)
@@ -202,7 +212,7 @@ def _store(
     case = settling.case
     snapshot = build_snapshot(
         case=case,
-        number=next_number(case.id),
+        number=ground.number,
         proposed=proposed,
         plan=plan,
         facts=ground.facts,

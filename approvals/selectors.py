@@ -71,11 +71,11 @@ class Review:
 
 
 def list_proposals(case_id: int) -> QuerySet[Proposal]:
-    """The case's plans by number, each with its decisions and their persons, without snapshots; two queries."""
+    """The case's plans by number, each with case, decisions and their persons, without snapshots; two queries."""
     return (
         Proposal.objects.filter(case_id=case_id)
         .defer("snapshot")
-        .select_related("repeats")
+        .select_related("case", "repeats")
         .prefetch_related(_DECISIONS)
         .order_by("number")
     )

@@ -2,17 +2,32 @@
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.urls import path
-from django.views.decorators.cache import never_cache
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from caseflow.api import errors as api_errors
+from caseflow.console.views import failures
+from caseflow.probes import healthz, readyz
 
 
-@never_cache
-def healthz(request: HttpRequest) -> HttpResponse:
-    """Say that the process answers; it asks neither PostgreSQL nor Redis."""
-    return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Machines get problem details, people a page that names the request."""
+    if request.path_info.startswith(api_errors.PREFIX):
+        return api_errors.server_error(request)
+    return failures.server_error(request)
 
 
 urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="console:home")),
+    path("console/", include("caseflow.console.urls")),
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("api/v1/", include("caseflow.api.urls")),
+    path("api/", include("caseflow.api.docs")),
     path("admin/", admin.site.urls),
 ]
+
+handler400 = "caseflow.api.errors.bad_request"
+handler403 = "caseflow.api.errors.permission_denied"
+handler404 = "caseflow.api.errors.page_not_found"
+handler500 = "caseflow.urls.server_error"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 
 from .claiming import Lease
-from .observing import newest_intake, read_now, store_readings
+from .observing import Known, known_of, read_now, store_readings
+from .personal import Sealer
 from .publishing import NewTask
 from .settling import settlement
 from .stages import Stage, register
@@ -22,9 +24,13 @@ def observe(lease: Lease) -> Lease | None:
     """Read every fact of the process. In CHECKING a proposal follows; elsewhere the facts are only stored."""
     if lease.case is None:
         raise ValueError("observe needs a case")
-    readings = read_now(lease.case.definition, lease.loaded)
+    known: Known = lease.loaded
+    failpoint("observe.before_read")
+    readings = read_now(lease.case.definition, known.intake)
+    failpoint("observe.after_read")
     with settlement(lease) as settling:
-        ids = store_readings(lease.case.id, readings, at=settling.now)
+        sealer = Sealer.of_wrapped(known.wrapped_key) if known.wrapped_key else None
+        ids = store_readings(lease.case.id, readings, at=settling.now, sealer=sealer)
         calls = {fact.name: fact.call_id for fact in readings.readings}
         settling.record("facts.observed", facts={"observations": ids, "calls": calls})
         if settling.case.state is State.CHECKING and not settling.late:
@@ -46,11 +52,11 @@ def data_due(lease: Lease) -> Lease | None:
     return settling.next_lease
 
 
-def _load_intake(lease: Lease) -> object:
-    return newest_intake(lease.case.id) if lease.case else None
+def _load_known(lease: Lease) -> object:
+    return known_of(lease.case.id) if lease.case else None
 
 
 register(Stage("check", check, inline=True))
-register(Stage("observe", observe, load=_load_intake))
+register(Stage("observe", observe, load=_load_known))
 register(Stage("recheck", recheck))
 register(Stage("data_due", data_due))

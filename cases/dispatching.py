@@ -14,6 +14,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from caseflow.domain.failpoints import failpoint
+
 from .publishing import PAUSED
 
 log = logging.getLogger("caseflow.dispatcher")
@@ -104,8 +106,11 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW) -> Sweep:
             again = [row[0] for row in cursor.fetchall()]
             cursor.execute(_RING_NEW, parameters)
             fresh = [row[0] for row in cursor.fetchall()]
+            failpoint("dispatch.before_commit")
+        failpoint("dispatch.marked")
         for task_id in [*again, *fresh]:
             ring(queue, task_id)
+            failpoint("dispatch.rung_one")
         rung += len(again) + len(fresh)
         full = full or bool(fresh)
     return Sweep(rung, full)

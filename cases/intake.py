@@ -14,6 +14,7 @@ from accounts.models import Organisation
 from accounts.principal import Actor
 from audit.bodies import event_body
 from caseflow.domain.errors import BadInput, IntakeConflict
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import normalise_external_id, public_id
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import Process
@@ -95,7 +96,10 @@ def open_case(
                 opened = _insert(ticket, organisation, department_id, actor)
                 if opened is not None:
                     ring_after_commit()
-                    return opened
+                failpoint("intake.before_commit")
+            if opened is not None:
+                failpoint("intake.after_commit")
+                return opened
         except IntegrityError as error:
             if "cases_case_public_id" not in str(error):
                 raise

@@ -13,7 +13,7 @@ from caseflow.domain.process import Process, value_at
 from integrations.registry import get_adapter
 
 from .models import IntakeRevision, Observation
-from .personal import digest_of_personal, store_texts
+from .personal import Sealer, digest_of_personal, store_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,24 @@ class Readings:
     facts: Mapping[str, Mapping[str, Any]]
     texts: Mapping[str, str]
     readings: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a reading starts from: the newest intake, personal fields as references, and the case's wrapped key."""
+
+    intake: Mapping[str, Any]
+    wrapped_key: bytes | None
+
+
+def known_of(case_id: int) -> Known:
+    """In one query, for a stage that will read and store."""
+    body, wrapped = (
+        IntakeRevision.objects.filter(case_id=case_id)
+        .order_by("-number")
+        .values_list("body", "case__data_key__wrapped")[0]
+    )
+    return Known(body, wrapped)
 
 
 def newest_intake(case_id: int) -> dict[str, Any]:
@@ -51,14 +69,17 @@ def read_now(process: Process, intake: Mapping[str, Any], names: Iterable[str] |
     return Readings(facts, texts, tuple(readings))
 
 
-def store_readings(case_id: int, readings: Readings, *, at: datetime, known: Container[str] = ()) -> list[int]:
+def store_readings(
+    case_id: int, *several: Readings, at: datetime, known: Container[str] = (), sealer: Sealer | None = None
+) -> list[int]:
     """Append the readings; their ids. Personal texts whose keyed digest is `known` are stored already."""
     texts = {
         f"fact.{path}": text
+        for readings in several
         for path, text in readings.texts.items()
         if value_at(readings.facts, path)["digest"] not in known
     }
-    store_texts(case_id, texts, at=at)
+    store_texts(case_id, texts, at=at, sealer=sealer)
     rows = Observation.objects.bulk_create(
         Observation(
             case_id=case_id,
@@ -68,6 +89,7 @@ def store_readings(case_id: int, readings: Readings, *, at: datetime, known: Con
             observed_at=fact.observed_at,
             call_id=fact.call_id,
         )
+        for readings in several
         for fact in readings.readings
     )
     return [row.pk for row in rows]

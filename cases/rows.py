@@ -80,18 +80,20 @@ class CaseRow:
         return f"{self.process}:{self.process_version}"
 
 
-def lock_case(case_id: int) -> tuple[CaseRow, datetime]:
-    """The case, locked until the end of the transaction, and the database's moment after the wait for the lock.
-
-    Raises Case.DoesNotExist.
-    """
+def lock_case(case_id: int) -> CaseRow:
+    """The case, locked until the end of the transaction. Raises Case.DoesNotExist."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, [case_id])
         row = cursor.fetchone()
     if row is None:
         raise Case.DoesNotExist
-    # `now()` stands still while a transaction waits, so the moment is read in a statement of its own.
+    return CaseRow.of(row)
+
+
+def database_now() -> datetime:
+    """The database's moment, in a statement of its own: `now()` stands still while a transaction waits for a lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (now,) = cursor.fetchone()
-    return CaseRow.of(row), now
+    moment: datetime = now
+    return moment

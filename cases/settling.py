@@ -17,6 +17,7 @@ from django.db import connection, transaction
 
 from accounts.principal import SYSTEM
 from caseflow.domain.errors import LeaseLost
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, When
 from caseflow.domain.outcomes import FaultKind
 from caseflow.domain.retry import GiveUp
@@ -239,3 +240,5 @@ def settlement(lease: Lease) -> Iterator[Settlement]:
         settling.lock()
         yield settling
         settling.finish()
+        failpoint(f"{lease.stage}.before_commit")
+    failpoint(f"{lease.stage}.committed")

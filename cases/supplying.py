@@ -44,7 +44,7 @@ def supply_data(*, case_id: int, data: Any, actor: Actor) -> Supplied:
     if not data:
         raise BadInput(code="empty", path="$.data", problem="at least one field is needed")
     with transaction.atomic():
-        case, _now = lock_case(case_id)
+        case = lock_case(case_id)
         process = case.definition
         unknown = sorted(set(data) - set(process.Intake.model_fields))
         if unknown:

@@ -12,6 +12,7 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from accounts.principal import SYSTEM
 from caseflow.domain.errors import ForbiddenTransition, LeaseLost
+from caseflow.domain.failpoints import failpoint
 from caseflow.domain.outcomes import FaultKind, ReadFailed
 
 from .advancing import record_event
@@ -25,11 +26,12 @@ rng = Random()  # noqa: S311  # jitter, no secret
 
 def worker_name() -> str:
     """Host, process and thread: who held a lease, for people and for the proof."""
-    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident() % 100_000}"
+    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_native_id()}"
 
 
 def work_on(task_id: int, *, worker: str | None = None) -> None:
     """Claim the task and follow its case as far as this worker may. Nothing happens to a task that is not due."""
+    failpoint("worker.before_claim")
     lease = _begin(task_id, worker or worker_name())
     while lease is not None:
         lease = _one_stage(lease)
@@ -54,6 +56,7 @@ def _begin(task_id: int, worker: str) -> Lease | None:
 def _one_stage(lease: Lease) -> Lease | None:
     with held(lease):
         try:
+            failpoint("worker.claimed")
             if lease.exhausted:
                 return _settle_exhausted(lease)
             return lease.definition.run(lease)
@@ -75,8 +78,10 @@ def _one_stage(lease: Lease) -> Lease | None:
 
 def _settle_fault(lease: Lease, fault: Fault) -> None:
     try:
+        failpoint("worker.before_fault_stored")
         with settlement(lease) as settling:
             settling.fail(fault, rng=rng)
+        failpoint("worker.fault_stored")
     except LeaseLost:
         log.warning("lease of task %s was lost before its fault could be stored", lease.task_id)
 

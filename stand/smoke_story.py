@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -72,10 +73,10 @@ def run(system: System) -> int:
         "outcome": case["outcome"],
         "case": case_id,
         "external_id": case["external_id"],
-        "history": [event["kind"] for event in timeline],
+        "history": [entry["event"]["kind"] for entry in timeline if entry["type"] == "event"],
         "effects_in_outside_ledger": effects,
-        "processes": {role: system.processes.family(role) for role in system.pids},
-        "workers_of_attempts": sorted(workers_of(api_attempts(timeline))),
+        "processes": {role: family(pid) for role, pid in system.pids.items()},
+        "attempts": [{name: attempt[name] for name in ("stage", "worker")} for attempt in attempts_of(timeline)],
     }
     print(json.dumps(story, ensure_ascii=False))
     done = case["state"] == "COMPLETED" and effects == 1 and "case.effects_confirmed" in story["history"]
@@ -105,10 +106,12 @@ def effects_in_ledger(system: System, name: str) -> int:
     return int(count)
 
 
-def api_attempts(timeline: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The attempts that the timeline tells beside its events."""
-    return [attempt for event in timeline for attempt in event.get("attempts", [])]
+def family(pid: int) -> list[int]:
+    """A process and its children, which do the work of a web server or worker."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    return [pid, *map(int, children.read_text().split())] if children.exists() else [pid]
 
 
-def workers_of(attempts: list[dict[str, Any]]) -> set[str]:
-    return {str(attempt["worker"]) for attempt in attempts}
+def attempts_of(timeline: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The tries that the timeline tells beside events and calls."""
+    return [entry["attempt"] for entry in timeline if entry["type"] == "attempt"]

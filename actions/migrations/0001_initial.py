@@ -4,46 +4,79 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Action',
+            name="Action",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(max_length=16, unique=True)),
-                ('position', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('effect', 'Effect'), ('notice', 'Notice')], max_length=8)),
-                ('system', models.CharField(max_length=64)),
-                ('operation', models.CharField(max_length=64)),
-                ('subject', models.CharField(max_length=200)),
-                ('key', models.CharField(max_length=120, unique=True)),
-                ('status', models.CharField(choices=[('PLANNED', 'Planned'), ('REQUESTED', 'Requested'), ('UNKNOWN', 'Unknown'), ('CONFIRMED', 'Confirmed'), ('REFUSED', 'Refused'), ('CANCELLED', 'Cancelled')], default='PLANNED', max_length=12)),
-                ('code', models.CharField(default='', help_text="The system's own word, or why it is blocked.", max_length=64)),
-                ('external_id', models.CharField(default='', max_length=200)),
-                ('confirmed_by', models.CharField(default='', help_text='read, receipt, lookup or hand.', max_length=16)),
-                ('created_at', models.DateTimeField()),
-                ('first_sent_at', models.DateTimeField(help_text='When the first call began: the age of the key.', null=True)),
-                ('settled_at', models.DateTimeField(help_text='When nothing more was left to ask.', null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("public_id", models.CharField(max_length=16, unique=True)),
+                ("position", models.PositiveIntegerField()),
+                ("kind", models.CharField(choices=[("effect", "Effect"), ("notice", "Notice")], max_length=8)),
+                ("system", models.CharField(max_length=64)),
+                ("operation", models.CharField(max_length=64)),
+                ("subject", models.CharField(max_length=200)),
+                ("key", models.CharField(max_length=120, unique=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("PLANNED", "Planned"),
+                            ("REQUESTED", "Requested"),
+                            ("UNKNOWN", "Unknown"),
+                            ("CONFIRMED", "Confirmed"),
+                            ("REFUSED", "Refused"),
+                            ("CANCELLED", "Cancelled"),
+                        ],
+                        default="PLANNED",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "code",
+                    models.CharField(
+                        default="", help_text="The system's own word, or why it is blocked.", max_length=64
+                    ),
+                ),
+                ("external_id", models.CharField(default="", max_length=200)),
+                (
+                    "confirmed_by",
+                    models.CharField(default="", help_text="read, receipt, lookup or hand.", max_length=16),
+                ),
+                ("created_at", models.DateTimeField()),
+                (
+                    "first_sent_at",
+                    models.DateTimeField(help_text="When the first call began: the age of the key.", null=True),
+                ),
+                ("settled_at", models.DateTimeField(help_text="When nothing more was left to ask.", null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='ExternalCall',
+            name="ExternalCall",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('perform', 'Perform'), ('lookup', 'Lookup'), ('read', 'Read')], max_length=8)),
-                ('call_id', models.CharField(help_text='Sent along as X-Request-Id.', max_length=64, unique=True)),
-                ('worker', models.CharField(default='', max_length=120)),
-                ('begun_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('outcome', models.CharField(default='', help_text='confirmed, refused, not_applied or unknown.', max_length=16)),
-                ('code', models.CharField(default='', max_length=64)),
-                ('message', models.CharField(default='', max_length=500)),
-                ('external_id', models.CharField(default='', max_length=200)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("perform", "Perform"), ("lookup", "Lookup"), ("read", "Read")], max_length=8
+                    ),
+                ),
+                ("call_id", models.CharField(help_text="Sent along as X-Request-Id.", max_length=64, unique=True)),
+                ("worker", models.CharField(default="", max_length=120)),
+                ("begun_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        default="", help_text="confirmed, refused, not_applied or unknown.", max_length=16
+                    ),
+                ),
+                ("code", models.CharField(default="", max_length=64)),
+                ("message", models.CharField(default="", max_length=500)),
+                ("external_id", models.CharField(default="", max_length=200)),
             ],
         ),
     ]

@@ -7,97 +7,186 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('actions', '0001_initial'),
-        ('approvals', '0002_initial'),
-        ('cases', '0001_initial'),
+        ("accounts", "0001_initial"),
+        ("actions", "0001_initial"),
+        ("approvals", "0002_initial"),
+        ("cases", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='action',
-            name='case',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='actions', to='cases.case'),
+            model_name="action",
+            name="case",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="actions", to="cases.case"
+            ),
         ),
         migrations.AddField(
-            model_name='action',
-            name='organisation',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='accounts.organisation'),
+            model_name="action",
+            name="organisation",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="accounts.organisation"
+            ),
         ),
         migrations.AddField(
-            model_name='action',
-            name='proposal',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='actions', to='approvals.proposal'),
+            model_name="action",
+            name="proposal",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="actions", to="approvals.proposal"
+            ),
         ),
         migrations.AddField(
-            model_name='action',
-            name='undoes',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='undone_by', to='actions.action'),
+            model_name="action",
+            name="undoes",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="undone_by", to="actions.action"
+            ),
         ),
         migrations.AddField(
-            model_name='externalcall',
-            name='action',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='actions.action'),
+            model_name="externalcall",
+            name="action",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="calls", to="actions.action"
+            ),
         ),
         migrations.AddField(
-            model_name='externalcall',
-            name='task',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='cases.task'),
+            model_name="externalcall",
+            name="task",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="cases.task"
+            ),
         ),
         migrations.AddIndex(
-            model_name='action',
-            index=models.Index(condition=models.Q(('status__in', ('REQUESTED', 'UNKNOWN'))), fields=['status', 'first_sent_at'], name='action_in_doubt'),
+            model_name="action",
+            index=models.Index(
+                condition=models.Q(("status__in", ("REQUESTED", "UNKNOWN"))),
+                fields=["status", "first_sent_at"],
+                name="action_in_doubt",
+            ),
         ),
         migrations.AddIndex(
-            model_name='action',
-            index=models.Index(fields=['case', 'id'], name='action_of_case'),
+            model_name="action",
+            index=models.Index(fields=["case", "id"], name="action_of_case"),
         ),
         migrations.AddIndex(
-            model_name='action',
-            index=models.Index(fields=['organisation', 'subject'], name='action_by_subject'),
+            model_name="action",
+            index=models.Index(fields=["organisation", "subject"], name="action_by_subject"),
         ),
         migrations.AddConstraint(
-            model_name='action',
-            constraint=models.UniqueConstraint(fields=('proposal', 'position'), name='action_one_position'),
+            model_name="action",
+            constraint=models.UniqueConstraint(fields=("proposal", "position"), name="action_one_position"),
         ),
         migrations.AddConstraint(
-            model_name='action',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'effect'), ('status__in', ('PLANNED', 'REQUESTED', 'UNKNOWN'))), fields=('organisation', 'system', 'operation', 'subject'), name='action_one_on_a_subject'),
+            model_name="action",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind", "effect"), ("status__in", ("PLANNED", "REQUESTED", "UNKNOWN"))),
+                fields=("organisation", "system", "operation", "subject"),
+                name="action_one_on_a_subject",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='action',
-            constraint=models.UniqueConstraint(condition=models.Q(('undoes__isnull', False), models.Q(('status__in', ['REFUSED', 'CANCELLED']), _negated=True)), fields=('undoes',), name='action_undone_once'),
+            model_name="action",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("undoes__isnull", False), models.Q(("status__in", ["REFUSED", "CANCELLED"]), _negated=True)
+                ),
+                fields=("undoes",),
+                name="action_undone_once",
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='action',
-            trigger=pgtrigger.compiler.Trigger(name='key_for_life', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."public_id" IS DISTINCT FROM (NEW."public_id") OR OLD."key" IS DISTINCT FROM (NEW."key") OR OLD."case_id" IS DISTINCT FROM (NEW."case_id") OR OLD."proposal_id" IS DISTINCT FROM (NEW."proposal_id") OR OLD."position" IS DISTINCT FROM (NEW."position") OR OLD."kind" IS DISTINCT FROM (NEW."kind") OR OLD."system" IS DISTINCT FROM (NEW."system") OR OLD."operation" IS DISTINCT FROM (NEW."operation") OR OLD."subject" IS DISTINCT FROM (NEW."subject"))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='1aa3e54e21e8f602c14d983cf5d7f537173c6b90', operation='UPDATE', pgid='pgtrigger_key_for_life_9357a', table='actions_action', when='BEFORE')),
+            model_name="action",
+            trigger=pgtrigger.compiler.Trigger(
+                name="key_for_life",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition='WHEN (OLD."public_id" IS DISTINCT FROM (NEW."public_id") OR OLD."key" IS DISTINCT FROM (NEW."key") OR OLD."case_id" IS DISTINCT FROM (NEW."case_id") OR OLD."proposal_id" IS DISTINCT FROM (NEW."proposal_id") OR OLD."position" IS DISTINCT FROM (NEW."position") OR OLD."kind" IS DISTINCT FROM (NEW."kind") OR OLD."system" IS DISTINCT FROM (NEW."system") OR OLD."operation" IS DISTINCT FROM (NEW."operation") OR OLD."subject" IS DISTINCT FROM (NEW."subject"))',
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;",
+                    hash="1aa3e54e21e8f602c14d983cf5d7f537173c6b90",
+                    operation="UPDATE",
+                    pgid="pgtrigger_key_for_life_9357a",
+                    table="actions_action",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='action',
-            trigger=pgtrigger.compiler.Trigger(name='allowed_moves', sql=pgtrigger.compiler.UpsertTriggerSql(condition="WHEN (OLD.status IS DISTINCT FROM NEW.status AND NOT (OLD.status = 'PLANNED' AND NEW.status IN ('REQUESTED', 'CANCELLED', 'REFUSED') OR OLD.status = 'REQUESTED' AND NEW.status IN ('CONFIRMED', 'UNKNOWN', 'REFUSED', 'PLANNED') OR OLD.status = 'UNKNOWN' AND NEW.status IN ('CONFIRMED', 'REQUESTED', 'REFUSED')))", func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='85f19e33e4af3cd5363f255b34173b54a410e596', operation='UPDATE', pgid='pgtrigger_allowed_moves_8019d', table='actions_action', when='BEFORE')),
+            model_name="action",
+            trigger=pgtrigger.compiler.Trigger(
+                name="allowed_moves",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition="WHEN (OLD.status IS DISTINCT FROM NEW.status AND NOT (OLD.status = 'PLANNED' AND NEW.status IN ('REQUESTED', 'CANCELLED', 'REFUSED') OR OLD.status = 'REQUESTED' AND NEW.status IN ('CONFIRMED', 'UNKNOWN', 'REFUSED', 'PLANNED') OR OLD.status = 'UNKNOWN' AND NEW.status IN ('CONFIRMED', 'REQUESTED', 'REFUSED')))",
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;",
+                    hash="85f19e33e4af3cd5363f255b34173b54a410e596",
+                    operation="UPDATE",
+                    pgid="pgtrigger_allowed_moves_8019d",
+                    table="actions_action",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='action',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot delete rows from % table', TG_TABLE_NAME;", hash='2c9c15abe481beeebf0b5f0f5cd8b75eadc8b3d6', operation='DELETE', pgid='pgtrigger_kept_e7b0e', table='actions_action', when='BEFORE')),
+            model_name="action",
+            trigger=pgtrigger.compiler.Trigger(
+                name="kept",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot delete rows from % table', TG_TABLE_NAME;",
+                    hash="2c9c15abe481beeebf0b5f0f5cd8b75eadc8b3d6",
+                    operation="DELETE",
+                    pgid="pgtrigger_kept_e7b0e",
+                    table="actions_action",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddIndex(
-            model_name='externalcall',
-            index=models.Index(fields=['action', 'id'], name='call_of_action'),
+            model_name="externalcall",
+            index=models.Index(fields=["action", "id"], name="call_of_action"),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='externalcall',
-            trigger=pgtrigger.compiler.Trigger(name='kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot delete rows from % table', TG_TABLE_NAME;", hash='856d35660c72497ce8fa9083445cda569040e688', operation='DELETE', pgid='pgtrigger_kept_f0813', table='actions_externalcall', when='BEFORE')),
+            model_name="externalcall",
+            trigger=pgtrigger.compiler.Trigger(
+                name="kept",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot delete rows from % table', TG_TABLE_NAME;",
+                    hash="856d35660c72497ce8fa9083445cda569040e688",
+                    operation="DELETE",
+                    pgid="pgtrigger_kept_f0813",
+                    table="actions_externalcall",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='externalcall',
-            trigger=pgtrigger.compiler.Trigger(name='ends_once', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD.ended_at IS NOT NULL)', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='502d192730c3b12302704166b263b2afd1c85801', operation='UPDATE', pgid='pgtrigger_ends_once_a66a1', table='actions_externalcall', when='BEFORE')),
+            model_name="externalcall",
+            trigger=pgtrigger.compiler.Trigger(
+                name="ends_once",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition="WHEN (OLD.ended_at IS NOT NULL)",
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;",
+                    hash="502d192730c3b12302704166b263b2afd1c85801",
+                    operation="UPDATE",
+                    pgid="pgtrigger_ends_once_a66a1",
+                    table="actions_externalcall",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='externalcall',
-            trigger=pgtrigger.compiler.Trigger(name='begun_once', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."action_id" IS DISTINCT FROM (NEW."action_id") OR OLD."task_id" IS DISTINCT FROM (NEW."task_id") OR OLD."kind" IS DISTINCT FROM (NEW."kind") OR OLD."call_id" IS DISTINCT FROM (NEW."call_id") OR OLD."worker" IS DISTINCT FROM (NEW."worker") OR OLD."begun_at" IS DISTINCT FROM (NEW."begun_at"))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='a93550862e2316fc5631306ecf2d2b296d3fe690', operation='UPDATE', pgid='pgtrigger_begun_once_35c71', table='actions_externalcall', when='BEFORE')),
+            model_name="externalcall",
+            trigger=pgtrigger.compiler.Trigger(
+                name="begun_once",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition='WHEN (OLD."action_id" IS DISTINCT FROM (NEW."action_id") OR OLD."task_id" IS DISTINCT FROM (NEW."task_id") OR OLD."kind" IS DISTINCT FROM (NEW."kind") OR OLD."call_id" IS DISTINCT FROM (NEW."call_id") OR OLD."worker" IS DISTINCT FROM (NEW."worker") OR OLD."begun_at" IS DISTINCT FROM (NEW."begun_at"))',
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;",
+                    hash="a93550862e2316fc5631306ecf2d2b296d3fe690",
+                    operation="UPDATE",
+                    pgid="pgtrigger_begun_once_35c71",
+                    table="actions_externalcall",
+                    when="BEFORE",
+                ),
+            ),
         ),
     ]

@@ -7,7 +7,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -16,47 +15,79 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Proposal',
+            name="Proposal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(max_length=16, unique=True)),
-                ('number', models.PositiveIntegerField()),
-                ('decision', models.CharField(max_length=64)),
-                ('has_effects', models.BooleanField()),
-                ('needs_approval', models.BooleanField()),
-                ('snapshot', models.BinaryField()),
-                ('digest', models.CharField(max_length=64)),
-                ('valid_until', models.DateTimeField(help_text='Bounds the decision.', null=True)),
-                ('causers', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), help_text='Persons who never decide on it (design §9).', size=None)),
-                ('observations', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
-                ('proposer', models.CharField(max_length=64)),
-                ('rule_version', models.CharField(max_length=64)),
-                ('schema_version', models.CharField(max_length=64)),
-                ('prompt_version', models.CharField(default='', max_length=64)),
-                ('model', models.CharField(default='', max_length=120)),
-                ('at', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("public_id", models.CharField(max_length=16, unique=True)),
+                ("number", models.PositiveIntegerField()),
+                ("decision", models.CharField(max_length=64)),
+                ("has_effects", models.BooleanField()),
+                ("needs_approval", models.BooleanField()),
+                ("snapshot", models.BinaryField()),
+                ("digest", models.CharField(max_length=64)),
+                ("valid_until", models.DateTimeField(help_text="Bounds the decision.", null=True)),
+                (
+                    "causers",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.BigIntegerField(),
+                        help_text="Persons who never decide on it (design §9).",
+                        size=None,
+                    ),
+                ),
+                (
+                    "observations",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None),
+                ),
+                ("proposer", models.CharField(max_length=64)),
+                ("rule_version", models.CharField(max_length=64)),
+                ("schema_version", models.CharField(max_length=64)),
+                ("prompt_version", models.CharField(default="", max_length=64)),
+                ("model", models.CharField(default="", max_length=120)),
+                ("at", models.DateTimeField()),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('approve', 'Approve'), ('reject', 'Reject'), ('return', 'Return'), ('ask_data', 'Ask Data'), ('withdraw', 'Withdraw')], max_length=16)),
-                ('digest', models.CharField(max_length=64)),
-                ('case_version', models.PositiveIntegerField(help_text='The version the person saw.')),
-                ('decisive', models.BooleanField()),
-                ('next', models.CharField(default='', help_text='After a rejection: close or by_hand.', max_length=16)),
-                ('reason_field', models.CharField(default='', help_text='Where the reason stands as personal text.', max_length=80)),
-                ('undo_until', models.DateTimeField(null=True)),
-                ('execute_by', models.DateTimeField(help_text='Bounds the first send.', null=True)),
-                ('at', models.DateTimeField()),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("approve", "Approve"),
+                            ("reject", "Reject"),
+                            ("return", "Return"),
+                            ("ask_data", "Ask Data"),
+                            ("withdraw", "Withdraw"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("digest", models.CharField(max_length=64)),
+                ("case_version", models.PositiveIntegerField(help_text="The version the person saw.")),
+                ("decisive", models.BooleanField()),
+                ("next", models.CharField(default="", help_text="After a rejection: close or by_hand.", max_length=16)),
+                (
+                    "reason_field",
+                    models.CharField(default="", help_text="Where the reason stands as personal text.", max_length=80),
+                ),
+                ("undo_until", models.DateTimeField(null=True)),
+                ("execute_by", models.DateTimeField(help_text="Bounds the first send.", null=True)),
+                ("at", models.DateTimeField()),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
     ]

@@ -7,56 +7,96 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('approvals', '0001_initial'),
-        ('cases', '0001_initial'),
+        ("approvals", "0001_initial"),
+        ("cases", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='proposal',
-            name='case',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='proposals', to='cases.case'),
+            model_name="proposal",
+            name="case",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="proposals", to="cases.case"
+            ),
         ),
         migrations.AddField(
-            model_name='proposal',
-            name='repeats',
-            field=models.ForeignKey(help_text='The withdrawn plan this one repeats.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.proposal'),
+            model_name="proposal",
+            name="repeats",
+            field=models.ForeignKey(
+                help_text="The withdrawn plan this one repeats.",
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="approvals.proposal",
+            ),
         ),
         migrations.AddField(
-            model_name='decision',
-            name='proposal',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='approvals.proposal'),
+            model_name="decision",
+            name="proposal",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="decisions", to="approvals.proposal"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.UniqueConstraint(fields=('case', 'number'), name='proposal_one_number'),
+            model_name="proposal",
+            constraint=models.UniqueConstraint(fields=("case", "number"), name="proposal_one_number"),
         ),
         migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(('digest__regex', '^[0-9a-f]{64}$')), name='proposal_digest_is_whole'),
+            model_name="proposal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("digest__regex", "^[0-9a-f]{64}$")), name="proposal_digest_is_whole"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(('needs_approval', False), ('valid_until__isnull', False), _connector='OR'), name='proposal_for_people_expires'),
+            model_name="proposal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("needs_approval", False), ("valid_until__isnull", False), _connector="OR"),
+                name="proposal_for_people_expires",
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='proposal',
-            trigger=pgtrigger.compiler.Trigger(name='append_only', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash='bd6b420f878966e0e29d87c88a943775604b167f', operation='UPDATE OR DELETE', pgid='pgtrigger_append_only_0dd8f', table='approvals_proposal', when='BEFORE')),
+            model_name="proposal",
+            trigger=pgtrigger.compiler.Trigger(
+                name="append_only",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
+                    hash="bd6b420f878966e0e29d87c88a943775604b167f",
+                    operation="UPDATE OR DELETE",
+                    pgid="pgtrigger_append_only_0dd8f",
+                    table="approvals_proposal",
+                    when="BEFORE",
+                ),
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('proposal', 'person', 'kind'), name='decision_one_a_person_and_kind'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                fields=("proposal", "person", "kind"), name="decision_one_a_person_and_kind"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(condition=models.Q(('decisive', True), models.Q(('kind', 'withdraw'), _negated=True)), fields=('proposal',), name='decision_one_decisive'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("decisive", True), models.Q(("kind", "withdraw"), _negated=True)),
+                fields=("proposal",),
+                name="decision_one_decisive",
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='decision',
-            trigger=pgtrigger.compiler.Trigger(name='append_only', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash='d7bfbe13cfe8daf3c42d7e2f56ce0935c59438c8', operation='UPDATE OR DELETE', pgid='pgtrigger_append_only_cd8c6', table='approvals_decision', when='BEFORE')),
+            model_name="decision",
+            trigger=pgtrigger.compiler.Trigger(
+                name="append_only",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
+                    hash="d7bfbe13cfe8daf3c42d7e2f56ce0935c59438c8",
+                    operation="UPDATE OR DELETE",
+                    pgid="pgtrigger_append_only_cd8c6",
+                    table="approvals_decision",
+                    when="BEFORE",
+                ),
+            ),
         ),
     ]

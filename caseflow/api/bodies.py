@@ -62,5 +62,11 @@ class CaseListQuery(PageQuery):
     subject: str = ""
 
 
+class FactQuery(Query):
+    """Which fact's readings; none: the newest of each."""
+
+    name: str = ""
+
+
 class NoQuery(Query):
     """Nothing may be asked."""

@@ -1,4 +1,4 @@
-"""The one place where an error of the product becomes an answer over HTTP: problem details with a stable code (RFC 9457)."""
+"""The one place where an error becomes an answer over HTTP: problem details with a stable code (RFC 9457)."""
 
 from __future__ import annotations
 

@@ -23,16 +23,16 @@ class Page(Generic[Row]):
     next: str | None
 
 
-def page_of(rows: QuerySet[Row], request: Request, *, after: str, limit: int) -> Page[Row]:
+def page_of(rows: QuerySet[Row], places: QuerySet[Row], request: Request, *, after: str, limit: int) -> Page[Row]:
     """Newest first; one query. Raises BadInput for an `after` that is no id of ours.
 
-    An `after` out of sight gives an empty page: numbers of rows would tell how much others have.
+    `places` are all rows in sight: the last row may have left the filters since, but not its place. An `after` out of
+    sight gives an empty page. Numbers of rows as places would tell how much others have.
     """
     if after:
         if not PUBLIC_ID.fullmatch(after):
             raise BadInput(code="wrong_format", path="$query.after", problem="an id from a page before is needed")
-        # Among the same rows, without their filters' order: what is not in sight has no place in the list either.
-        rows = rows.filter(pk__lt=rows.order_by().filter(public_id=after).values("pk"))
+        rows = rows.filter(pk__lt=places.order_by().filter(public_id=after).values("pk"))
     found = list(rows.order_by("-pk")[: limit + 1])
     if len(found) <= limit:
         return Page(found, None)

@@ -1,4 +1,4 @@
-"""From a name in a request to an object: out of sight is "not found", in sight without the right is refused and recorded."""
+"""From a name in a request to an object: out of sight is "not found", without the right is refused and recorded."""
 
 from __future__ import annotations
 

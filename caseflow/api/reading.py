@@ -1,4 +1,4 @@
-"""Reading what was sent: bytes by the strict JSON of the domain, then a form that refuses unknown fields and bends no type."""
+"""Reading what was sent: bytes by the strict JSON of the domain, then a form that refuses what it does not know."""
 
 from __future__ import annotations
 

@@ -9,15 +9,17 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from accounts import access
 from accounts.models import Person
 from accounts.principal import actor_of_person
+from approvals import selectors as proposal_selectors
 from approvals.models import Proposal
 from caseflow.domain.errors import NotFound, NotPermitted
+from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
+from cases import selectors as case_selectors
 from cases.advancing import record_event
 from cases.models import Case
 from cases.rows import CaseRow
@@ -54,16 +56,12 @@ def person_of(request: HttpRequest) -> Person:
 
 def get_case(request: HttpRequest, public_id: str) -> Case:
     """Raises NotFound."""
-    return access.get_visible(
-        Case.objects.select_related("organisation"), public_id, person_of(request), Right.SEE_CASES
-    )
+    return case_selectors.get_case(person_of(request), public_id)
 
 
 def get_proposal(request: HttpRequest, public_id: str) -> Proposal:
     """Raises NotFound."""
-    return access.get_visible(
-        Proposal.objects.select_related("case__organisation"), public_id, person_of(request), Right.SEE_CASES
-    )
+    return proposal_selectors.get_proposal(person_of(request), public_id)
 
 
 def require(request: HttpRequest, case: Case, right: Right) -> None:
@@ -82,11 +80,10 @@ def require(request: HttpRequest, case: Case, right: Right) -> None:
 def render_page(
     request: HttpRequest, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
 ) -> HttpResponse:
-    """`page_url` in the context is where a reader comes back to after choosing a language."""
-    frame: dict[str, Any] = {"theme": "system", "zone": timezone.get_current_timezone_name(), "now": timezone.now()}
-    frame["page_url"] = request.get_full_path() if request.method == "GET" else request.path
+    """`page_url` in the context is where a reader comes back to after choosing a language, if not here."""
+    frame: dict[str, Any] = {"place": _place(request)}
     if isinstance(request.user, Person):
-        frame |= {"theme": request.user.theme, "counts": waiting.counts_for(request.user)}
+        frame["counts"] = waiting.counts_for(request.user)
     return render(request, template, frame | dict(context or {}), status=status)
 
 
@@ -98,3 +95,11 @@ def refusal_page(
     return render_page(
         request, "console/refused.html", {"problem": problem, "page_url": "/console/"} | dict(context or {}), status=403
     )
+
+
+def _place(request: HttpRequest) -> str:
+    """Which entry of the navigation stands for this page."""
+    name = request.resolver_match.url_name if request.resolver_match else ""
+    if name == "cases" and request.GET.get("state") == State.NEEDS_ATTENTION:
+        return "attention"
+    return name if name in ("home", "approvals", "cases") else ""

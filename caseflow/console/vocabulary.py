@@ -90,5 +90,5 @@ def value_text(path: str, value: Any) -> str:
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, Mapping):
-        return gettext("hidden: personal data") if "personal" in value else "…"
+        return gettext("hidden: personal data") if "masked" in value or "personal" in value else "…"
     return str(VALUES.get((path, str(value)), value))

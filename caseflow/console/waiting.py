@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import Person
 from approvals.models import Decision, Proposal
+from approvals.selectors import list_waiting
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
 from cases.models import Case
@@ -54,7 +55,8 @@ def proposals_for(person: Person) -> QuerySet[Proposal]:
     """Those that the person may decide on now: has the right, caused none of it, did not approve it before."""
     mine = Decision.objects.filter(proposal=OuterRef("pk"), person=person, kind=Decision.Kind.APPROVE)
     return (
-        access.visible(proposals_in_sight(person), person, Right.DECIDE)
+        list_waiting(person)
+        .defer("snapshot")
         .exclude(causers__contains=[person.pk])
         .filter(~Exists(mine), valid_until__gt=timezone.now())
     )

@@ -121,7 +121,8 @@ class RestoreAccess(Process):
             subscription.get("currency"),
         ):
             return _because("amount_differs", "payment.amount", "subscription.price")
-        if status == "confirmed" and subscription.get("status") == "inactive":
+        known = value_at(facts, "customer.status") == "known"
+        if known and status == "confirmed" and subscription.get("status") == "inactive":
             return _because("restore_access", "payment.status", "subscription.status")
         return _because("unclear_facts")
 

@@ -45,9 +45,11 @@ BEGIN
   IF NEW.case_id IS NULL THEN
     RETURN NULL;
   END IF;
-  SELECT c.audit_count, c.audit_head, c.version INTO head FROM public.cases_case c WHERE c.id = NEW.case_id;
+  SELECT c.audit_count, c.audit_head, c.version, e.hash INTO head
+  FROM public.cases_case c LEFT JOIN public.audit_auditevent e ON e.case_id = c.id AND e.seq = NEW.seq - 1
+  WHERE c.id = NEW.case_id;
   IF NEW.seq > 1 THEN
-    SELECT e.hash INTO previous FROM public.audit_auditevent e WHERE e.case_id = NEW.case_id AND e.seq = NEW.seq - 1;
+    previous := head.hash;
   END IF;
   IF head IS NULL OR previous IS NULL OR head.audit_count < NEW.seq OR NEW.version > head.version
      OR NEW.hash <> sha256(previous || int8send(NEW.at_us) || NEW.body)

@@ -7,7 +7,6 @@ from django.db import models
 from audit.models import AppendOnly
 from caseflow.domain.lifecycle import CLOSED, Outcome, State
 
-
 #: Sorted: a set has another order in each process, and a constraint must read the same in all of them.
 CLOSED_VALUES = sorted(state.value for state in CLOSED)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import dramatiq
 import psycopg
+import redis
 from django.core.management.base import BaseCommand
 from django.db import InterfaceError, OperationalError, connection
 
@@ -90,5 +91,5 @@ def ring(queue: str, task_id: int) -> None:
     message = run_task.message(task_id).copy(queue_name=queue)
     try:
         dramatiq.get_broker().enqueue(message)
-    except (ConnectionError, OSError, dramatiq.errors.ConnectionError) as error:
+    except (redis.RedisError, OSError, dramatiq.errors.ConnectionError) as error:
         log.warning("the bell of task %s could not be rung: %s", task_id, error)

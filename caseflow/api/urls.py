@@ -1,0 +1,24 @@
+"""Addresses under /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from . import schema  # noqa: F401  # registers how machines sign in
+from .views import cases, plans
+
+app_name = "api"
+
+urlpatterns = [
+    path("cases/", cases.CasesView.as_view(), name="cases"),
+    path("cases/<str:public_id>/", cases.CaseView.as_view(), name="case"),
+    path("cases/<str:public_id>/data/", cases.CaseDataView.as_view(), name="case-data"),
+    path("cases/<str:public_id>/timeline/", cases.CaseTimelineView.as_view(), name="case-timeline"),
+    path("cases/<str:public_id>/facts/", cases.CaseFactsView.as_view(), name="case-facts"),
+    path("cases/<str:public_id>/proposals/", cases.CaseProposalsView.as_view(), name="case-proposals"),
+    path("cases/<str:public_id>/actions/", cases.CaseActionsView.as_view(), name="case-actions"),
+    path("proposals/<str:public_id>/", plans.ProposalView.as_view(), name="proposal"),
+    path("proposals/<str:public_id>/decision/", plans.DecisionView.as_view(), name="proposal-decision"),
+    path("proposals/<str:public_id>/withdrawal/", plans.WithdrawalView.as_view(), name="proposal-withdrawal"),
+    path("actions/<str:public_id>/", plans.ActionView.as_view(), name="action"),
+]

@@ -1,0 +1,201 @@
+"""The list of cases: every choice stands in the address, so a pasted link shows the same (console.md §1, 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
+from django.http import QueryDict
+
+from accounts import access
+from accounts.models import Organisation, Person
+from approvals.models import Proposal
+from caseflow.domain.errors import BadInput
+from caseflow.domain.identifiers import PUBLIC_ID, normalise_external_id
+from caseflow.domain.lifecycle import State
+from caseflow.domain.roles import Right
+from cases.models import Case
+from cases.processes import all_processes
+
+from . import words
+
+PAGE = 50  #: cases
+#: Whose public id begins with which letter, as a path from the case.
+_PUBLIC = {"C": "public_id", "P": "proposals__public_id", "A": "actions__public_id"}
+SORTS = {"oldest": ("state_since", "pk"), "newest": ("-created_at", "-pk")}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What was chosen; unknown values are dropped, so that an old link still opens."""
+
+    state: str = ""
+    q: str = ""
+    process: str = ""
+    organisation: str = ""
+    reason: str = ""
+    sort: str = "oldest"
+
+    @classmethod
+    def of(cls, query: QueryDict) -> Filters:
+        state = query.get("state", "")
+        sort = query.get("sort", "")
+        return cls(
+            state=state if state in set(State) else "",
+            q=query.get("q", "").replace("\x00", "").strip()[:200],
+            process=query.get("process", "")[:64],
+            organisation=query.get("organisation", "")[:50],
+            reason=query.get("reason", "")[:64],
+            sort=sort if sort in SORTS else "oldest",
+        )
+
+    def address(self, **changes: str) -> str:
+        """The query string of these filters with some changed; defaults are left out."""
+        chosen = {name: getattr(self, name) for name in ("state", "q", "process", "organisation", "reason", "sort")}
+        chosen |= changes
+        if chosen["sort"] == "oldest":
+            chosen["sort"] = ""
+        return "?" + urlencode({name: value for name, value in chosen.items() if value})
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One state with its count, its oldest age, and that oldest case."""
+
+    state: words.Shown
+    number: int
+    oldest: datetime | None
+    oldest_case: str
+    address: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One active filter; its address is the list without it."""
+
+    label: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The page of cases with everything around it."""
+
+    filters: Filters
+    tabs: Sequence[Tab]
+    total: int
+    page: Page[Any]
+    chips: Sequence[Chip]
+    organisations: Sequence[Organisation]
+    processes: Mapping[str, str]
+    has_any: bool
+    pages: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> str:
+        """The case that a public id was looked for and found by, or nothing."""
+        rows = list(self.page.object_list)
+        return rows[0].public_id if len(rows) == 1 and PUBLIC_ID.fullmatch(self.filters.q.upper()) else ""
+
+
+def list_cases(person: Person, query: QueryDict) -> Listing:
+    """Five queries, whatever the number of cases."""
+    filters = Filters.of(query)
+    organisations = list(access.organisations_with(person, Right.SEE_CASES).order_by("name"))
+    found = _found(person, filters)
+    tabs = _tabs(found, filters)
+    rows = found.filter(state=filters.state) if filters.state else found
+    total = sum(tab.number for tab in tabs if not filters.state or tab.chosen)
+    paginator = Paginator(_with_deadlines(rows).order_by(*SORTS[filters.sort]), PAGE)
+    paginator.count = total  # the tabs counted already
+    page = paginator.get_page(query.get("page"))
+    return Listing(
+        filters=filters,
+        tabs=tabs,
+        total=total,
+        page=page,
+        chips=_chips(filters, organisations),
+        organisations=organisations,
+        processes={
+            process.slug: words.process_title(process.slug, process.version) for process in all_processes().values()
+        },
+        has_any=any(tab.number for tab in tabs),
+        pages=_pages(page, filters),
+    )
+
+
+def _found(person: Person, filters: Filters) -> QuerySet[Case]:
+    cases = access.visible(Case.objects.all(), person, Right.SEE_CASES)
+    if filters.organisation:
+        cases = cases.filter(organisation__slug=filters.organisation)
+    if filters.process:
+        cases = cases.filter(process=filters.process)
+    if filters.reason:
+        cases = cases.filter(reason=filters.reason)
+    if filters.q:
+        cases = cases.filter(_named(filters.q))
+    return cases
+
+
+def _named(text: str) -> Q:
+    """Cases by what people call them: the ticket's own id or its beginning, the subject, or a public id of theirs."""
+    try:
+        name = normalise_external_id(text)
+    except BadInput:
+        return Q(pk__in=[])
+    public = name.upper()
+    if PUBLIC_ID.fullmatch(public) and public[0] in _PUBLIC:
+        return Q(**{_PUBLIC[public[0]]: public})
+    return Q(external_id_normal__startswith=name) | Q(subject=name)
+
+
+def _tabs(found: QuerySet[Case], filters: Filters) -> list[Tab]:
+    counted = {
+        row["state"]: row for row in found.values("state").annotate(number=Count("pk"), oldest=Min("state_since"))
+    }
+    oldest = dict(found.order_by("state", "state_since", "pk").distinct("state").values_list("state", "public_id"))
+    return [
+        Tab(
+            state=words.state_word(state.value),
+            number=counted[state.value]["number"] if state.value in counted else 0,
+            oldest=counted[state.value]["oldest"] if state.value in counted else None,
+            oldest_case=oldest.get(state.value, ""),
+            address=filters.address(state=state.value),
+            chosen=filters.state == state.value,
+        )
+        for state in State
+    ]
+
+
+def _with_deadlines(cases: QuerySet[Case]) -> QuerySet[Case]:
+    newest = Proposal.objects.filter(case=OuterRef("pk"), has_effects=True).order_by("-number")
+    return cases.select_related("organisation").annotate(decide_until=Subquery(newest.values("valid_until")[:1]))
+
+
+def _chips(filters: Filters, organisations: Sequence[Organisation]) -> list[Chip]:
+    names = {organisation.slug: organisation.name for organisation in organisations}
+    shown = {
+        "state": words.state_word(filters.state).label if filters.state else "",
+        "q": filters.q,
+        "process": filters.process,
+        "organisation": names.get(filters.organisation, filters.organisation),
+        "reason": words.reason_word(filters.reason).label if filters.reason else "",
+    }
+    return [Chip(label, filters.address(**{name: ""})) for name, label in shown.items() if label]
+
+
+def _pages(page: Page[Any], filters: Filters) -> dict[str, str]:
+    address = filters.address()
+    joint = "" if address == "?" else "&"
+    pages = {}
+    if page.has_previous():
+        pages["previous"] = f"{address}{joint}page={page.previous_page_number()}"
+    if page.has_next():
+        pages["next"] = f"{address}{joint}page={page.next_page_number()}"
+    return pages

@@ -1,0 +1,28 @@
+"""Addresses of the console, under /console/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from .views import approvals, cases, deciding, home, preferences, signing
+
+app_name = "console"
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("sign-in/", signing.SignIn.as_view(), name="sign-in"),
+    path("sign-out/", signing.SignOut.as_view(), name="sign-out"),
+    path("language/", preferences.choose_language, name="language"),
+    path("me/", preferences.preferences, name="me"),
+    path("approvals/", approvals.proposals, name="approvals"),
+    path("approvals/<str:public_id>/", approvals.proposal, name="proposal"),
+    path("approvals/<str:public_id>/withdraw/", deciding.take_back, name="withdraw"),
+    path("approvals/<str:public_id>/approve/", deciding.confirm, {"step": "approve"}, name="approve"),
+    path("approvals/<str:public_id>/reject/", deciding.confirm, {"step": "reject"}, name="reject"),
+    path("approvals/<str:public_id>/return/", deciding.confirm, {"step": "return"}, name="return"),
+    path("approvals/<str:public_id>/ask-data/", deciding.confirm, {"step": "ask-data"}, name="ask-data"),
+    path("cases/", cases.cases, name="cases"),
+    path("cases/<str:public_id>/", cases.case, name="case"),
+    path("cases/<str:public_id>/status/", cases.status, name="case-status"),
+    path("cases/<str:public_id>/supply/", cases.supply, name="supply"),
+]

@@ -1,0 +1,1 @@
+"""Pages, by topic: they gather, call a service, and show."""

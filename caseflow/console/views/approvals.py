@@ -1,0 +1,33 @@
+"""Proposals that wait for a decision, and one of them."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from caseflow.console import waiting
+from caseflow.console.door import console_page, get_proposal, person_of, render_page
+from caseflow.console.proposal_page import gather
+
+from .deciding import context_of
+
+PAGE = 50  #: proposals
+
+
+@require_safe
+@console_page
+def proposals(request: HttpRequest) -> HttpResponse:
+    """Those I may decide; `?view=all` adds those that wait for others."""
+    person = person_of(request)
+    everything = request.GET.get("view") == "all"
+    found = waiting.proposals_in_sight(person) if everything else waiting.proposals_for(person)
+    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    return render_page(request, "console/approvals/list.html", {"page": page, "everything": everything})
+
+
+@require_safe
+@console_page
+def proposal(request: HttpRequest, public_id: str) -> HttpResponse:
+    page = gather(get_proposal(request, public_id), person_of(request))
+    return render_page(request, "console/approvals/proposal.html", context_of(page))

@@ -1,0 +1,98 @@
+"""Cases: the list, one of them, its live part, and supplying data to it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.principal import actor_of_person
+from caseflow.console.case_page import CasePage, gather, gather_now
+from caseflow.console.door import console_page, get_case, person_of, render_page, require
+from caseflow.console.forms import SupplyForm
+from caseflow.console.history import history_of
+from caseflow.console.listing import list_cases
+from caseflow.console.problems import input_sentence
+from caseflow.domain.errors import BadInput
+from caseflow.domain.lifecycle import State
+from caseflow.domain.roles import Right
+from cases.models import Case
+from cases.processes import get_process
+from cases.supplying import supply_data
+
+
+@require_safe
+@console_page
+def cases(request: HttpRequest) -> HttpResponse:
+    listing = list_cases(person_of(request), request.GET)
+    if listing.exact:
+        return redirect("console:case", listing.exact)
+    return render_page(
+        request,
+        "console/cases/list.html",
+        {"listing": listing, "search": listing.filters.q, "all_address": listing.filters.address(state="")},
+    )
+
+
+@require_safe
+@console_page
+def case(request: HttpRequest, public_id: str) -> HttpResponse:
+    found = get_case(request, public_id)
+    page = gather(found, person_of(request))
+    return _show(request, found, page, _supply_form(found, page))
+
+
+@require_safe
+@console_page
+def status(request: HttpRequest, public_id: str) -> HttpResponse:
+    """The part of the page that machines change; `seen` is the version that the page was made with."""
+    now = gather_now(get_case(request, public_id), person_of(request))
+    seen = request.GET.get("seen", "")
+    context = {"page": now, "case": now.case, "fragment": True, "outdated": seen != str(now.case.version)}
+    return render_page(request, "console/cases/now.html", context)
+
+
+@require_POST
+@console_page
+def supply(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Changed fields become a new revision; a waiting case is checked again."""
+    found, person = get_case(request, public_id), person_of(request)
+    require(request, found, Right.SUPPLY_DATA)
+    page = gather(found, person)
+    form = SupplyForm(get_process(found.process, found.process_version), page.fields, request.POST)
+    if not form.is_valid():
+        return _show(request, found, page, form, status=400)
+    try:
+        supplied = supply_data(case_id=found.pk, data=form.changed, actor=actor_of_person(person))
+    except BadInput as error:
+        name = str(error.params["path"]).rpartition(".")[2]
+        form.add_error(name if name in form.fields else None, input_sentence(error.code))
+        return _show(request, found, page, form, status=400)
+    if supplied.moved:
+        messages.success(request, gettext("Data recorded. The case is checked again."))
+    else:
+        messages.info(request, gettext("Data recorded. It did not move the case."))
+    return redirect("console:case", public_id)
+
+
+def _supply_form(found: Case, page: CasePage) -> SupplyForm | None:
+    if found.state != State.WAITING_DATA:
+        return None
+    return SupplyForm(get_process(found.process, found.process_version), page.fields)
+
+
+def _show(
+    request: HttpRequest, found: Case, page: CasePage, form: SupplyForm | None, *, status: int = 200
+) -> HttpResponse:
+    context = {
+        "page": page.now,
+        "known": page,
+        "case": found,
+        "history": history_of(found),
+        "form": form,
+        "page_url": reverse("console:case", args=[found.public_id]),
+    }
+    return render_page(request, "console/cases/case.html", context, status=status)

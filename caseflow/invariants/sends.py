@@ -1,0 +1,66 @@
+"""Invariant 6: the first send of an approved effect follows a matching decision, in time, with no pause.
+
+The rights of the deciders at that moment are proved by `begin_call`, which checks them behind the gate; rows keep no
+history of rights that a statement could compare.
+"""
+
+from __future__ import annotations
+
+from .finding import Finding, look, unapproved_processes
+
+_COUNT = "SELECT count(*) FROM actions_action WHERE kind = 'effect' AND first_sent_at IS NOT NULL"
+
+_PROBLEMS = """
+WITH sent AS (
+  SELECT c.public_id, c.process, c.organisation_id, c.process || ':' || c.process_version AS version, a.*, p.digest,
+         p.causers,
+         p.needs_approval, p.valid_until, convert_from(p.snapshot, 'UTF8')::jsonb AS plan,
+         encode(sha256(p.snapshot), 'hex') AS real_digest
+  FROM actions_action a JOIN approvals_proposal p ON p.id = a.proposal_id JOIN cases_case c ON c.id = a.case_id
+  WHERE a.first_sent_at IS NOT NULL),
+effects AS (SELECT * FROM sent WHERE kind = 'effect'),
+approvals AS (
+  SELECT d.*, e.id AS action_id, e.public_id AS case, e.causers, e.first_sent_at, e.valid_until, e.plan
+  FROM effects e JOIN approvals_decision d ON d.proposal_id = e.proposal_id AND d.kind = 'approve'
+                                                  AND d.digest = e.digest)
+SELECT public_id AS case, format('the plan of %%s is not what was hashed', key) AS problem FROM sent
+WHERE real_digest <> digest
+UNION ALL
+SELECT s.public_id, format('%%s is not the action its plan names', s.key) FROM sent s
+WHERE NOT EXISTS (
+  SELECT FROM jsonb_to_recordset(s.plan -> 'actions') AS spec(position int, id text, kind text, system text,
+                                                             operation text, subject text, key text)
+  WHERE spec.position = s.position AND spec.key = s.key AND spec.kind = s.kind AND spec.system = s.system
+    AND spec.operation = s.operation AND spec.subject = s.subject)
+UNION ALL
+SELECT public_id, format('%%s was sent without an approval, which this process needs', key) FROM effects
+WHERE NOT needs_approval AND NOT %(unapproved)s::jsonb ? version
+UNION ALL
+SELECT e.public_id, format('%%s was sent without enough approvals of its digest', e.key) FROM effects e
+WHERE e.needs_approval AND (e.plan #>> '{approval,quorum}')::int > (
+  SELECT count(*) FROM approvals a WHERE a.action_id = e.id AND a.at <= e.first_sent_at)
+UNION ALL
+SELECT e.public_id, format('%%s was not sent within the time of a deciding approval', e.key) FROM effects e
+WHERE e.needs_approval AND NOT EXISTS (
+  SELECT FROM approvals a WHERE a.action_id = e.id AND a.decisive AND e.first_sent_at BETWEEN a.at AND a.execute_by)
+UNION ALL
+SELECT a.case, format('decision %%s came after the proposal had expired', a.id) FROM approvals a
+WHERE a.at >= a.valid_until
+UNION ALL
+SELECT a.case, format('decision %%s is by somebody who took part in the case', a.id) FROM approvals a
+WHERE (a.plan #>> '{approval,four_eyes}')::boolean AND a.person_id = ANY(a.causers)
+UNION ALL
+SELECT e.public_id, format('%%s was sent although its approval was withdrawn', e.key) FROM effects e
+WHERE EXISTS (SELECT FROM approvals_decision d WHERE d.proposal_id = e.proposal_id AND d.kind = 'withdraw')
+UNION ALL
+SELECT s.public_id, format('%%s was sent while the %%s %%s was paused', s.key, p.kind, p.key)
+FROM sent s JOIN cases_pause p ON p.kind = 'process' AND p.key = s.process OR p.kind = 'system' AND p.key = s.system
+     OR p.kind = 'organisation' AND p.key = s.organisation_id::text
+WHERE s.first_sent_at > p.at AND s.first_sent_at < coalesce(p.ended_at, 'infinity')
+  AND s.first_sent_at < coalesce(p.until, 'infinity')
+"""
+
+
+def sends_follow_decisions() -> Finding:
+    """Quorum, digest, time, causers, withdrawals and pauses of every effect that was ever sent."""
+    return look(_COUNT, _PROBLEMS, {"unapproved": unapproved_processes()})

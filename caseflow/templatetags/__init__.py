@@ -1,0 +1,1 @@
+"""Template tags: here, because Django looks for them in an installed app."""

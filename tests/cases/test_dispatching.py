@@ -1,0 +1,196 @@
+"""The dispatcher rings for what is due: all of it, nothing early, nothing twice, nobody starved."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from django.utils import timezone
+
+from accounts.models import Organisation
+from accounts.services import create_organisation
+from cases.dispatching import IDLE, RING_AGAIN, seconds_to_next, sweep
+from cases.models import Pause, Schedule, Task
+from cases.models.task import QUICK, SLOW
+from tests.driving import together
+
+pytestmark = pytest.mark.usefixtures("committing_database")
+ADD = """
+INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt, returned, lost,
+       available_at, last_error, last_error_text, fence, leased_by, created_at)
+SELECT NULL, %(organisation)s, %(process)s, 'observe', %(name)s || n, 0, %(queue)s, 'due', 0, 0, 0,
+       clock_timestamp() + %(delay)s * interval '1 second', '', '', 0, '', clock_timestamp()
+FROM generate_series(1, %(count)s) n RETURNING id
+"""
+
+
+class Bell:
+    """Notes who was rung."""
+
+    def __init__(self) -> None:
+        self.rung: list[tuple[str, int]] = []
+
+    def __call__(self, queue: str, task_id: int) -> None:
+        self.rung.append((queue, task_id))
+
+    @property
+    def ids(self) -> list[int]:
+        return [task_id for _, task_id in self.rung]
+
+
+@pytest.fixture
+def bell() -> Bell:
+    return Bell()
+
+
+def add(owner: psycopg.Connection[Any], count: int = 1, **said: Any) -> list[int]:
+    """So many tasks without a case, due now unless said otherwise."""
+    values = {"organisation": 0, "process": "", "queue": QUICK, "delay": 0, "name": "t"} | said
+    return [row[0] for row in owner.execute(ADD, values | {"count": count}).fetchall()]
+
+
+@pytest.fixture
+def acme() -> Organisation:
+    return create_organisation(slug="acme", name="Acme")
+
+
+def test_what_is_due_is_rung_once_and_what_is_not_due_is_not(as_owner: Any, bell: Bell) -> None:
+    due = add(as_owner, 3, name="now")
+    slow = add(as_owner, 1, name="slow", queue=SLOW)
+    add(as_owner, 2, name="later", delay=30)
+    sweep([QUICK, SLOW], bell)
+    assert sorted(bell.rung) == sorted([*((QUICK, task) for task in due), *((SLOW, task) for task in slow)])
+    sweep([QUICK, SLOW], bell)
+    assert len(bell.rung) == 4
+
+
+def test_a_slow_transaction_with_a_lower_number_is_not_passed_over(as_owner: Any, bell: Bell) -> None:
+    with psycopg.connect(as_owner.info.dsn, password=as_owner.info.password) as slow:
+        early = add(slow, name="slow")
+        late = add(as_owner, name="quick")
+        assert early < late
+        sweep([QUICK], bell)
+        assert bell.ids == late
+        slow.commit()
+    sweep([QUICK], bell)
+    assert bell.ids == late + early
+
+
+def test_the_tasks_in_the_window_come_first_and_the_rest_when_there_is_room(as_owner: Any, bell: Bell) -> None:
+    tasks = add(as_owner, 10)
+    assert sweep([QUICK], bell, window=4).full
+    sweep([QUICK], bell, window=4)
+    assert bell.ids == tasks[:4]
+    Task.objects.filter(pk__in=tasks[:2]).update(status="done", rung_at=None)
+    sweep([QUICK], bell, window=4)
+    assert bell.ids == tasks[:6]
+
+
+def test_a_flood_of_one_organisation_does_not_starve_another(as_owner: Any, bell: Bell, acme: Organisation) -> None:
+    globex = create_organisation(slug="globex", name="Globex")
+    add(as_owner, 1000, organisation=acme.pk, process="restore_access:1")
+    (single,) = add(as_owner, organisation=globex.pk, process="restore_access:1", name="single")
+    sweep([QUICK], bell, window=10)
+    assert len(bell.ids) == 10
+    assert single in bell.ids
+
+
+def test_a_bell_that_nobody_answered_is_rung_again_after_the_interval_and_not_before(as_owner: Any, bell: Bell) -> None:
+    (task,) = add(as_owner)
+    sweep([QUICK], bell)
+    Task.objects.update(rung_at=timezone.now() - RING_AGAIN + timedelta(seconds=1))
+    sweep([QUICK], bell)
+    assert bell.ids == [task]
+    Task.objects.update(rung_at=timezone.now() - RING_AGAIN - timedelta(milliseconds=10))
+    sweep([QUICK], bell)
+    sweep([QUICK], bell)
+    assert bell.ids == [task, task]
+
+
+def test_the_task_of_a_silent_worker_is_rung_again_and_of_a_living_one_is_not(as_owner: Any, bell: Bell) -> None:
+    silent, living = add(as_owner, 2)
+    now = timezone.now()
+    Task.objects.filter(pk=silent).update(status="leased", leased_until=now - timedelta(seconds=1))
+    Task.objects.filter(pk=living).update(status="leased", leased_until=now + timedelta(seconds=5))
+    sweep([QUICK], bell)
+    sweep([QUICK], bell)
+    assert bell.ids == [silent]
+
+
+def test_sweeps_at_the_same_instant_ring_each_task_once(as_owner: Any, bell: Bell) -> None:
+    tasks = add(as_owner, 200)
+    results = together(*[lambda: sweep([QUICK], bell, window=1000)] * 4)
+    assert sum(result.rung for result in results) == 200
+    sweep([QUICK], bell, window=1000)
+    assert sorted(bell.ids) == tasks
+
+
+def test_nothing_is_lost_when_a_dispatcher_dies_between_marking_and_ringing(as_owner: Any, bell: Bell) -> None:
+    (task,) = add(as_owner)
+
+    def dead(queue: str, task_id: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep([QUICK], dead)
+    as_owner.execute("UPDATE cases_task SET rung_at = rung_at - %s", [RING_AGAIN])
+    sweep([QUICK], bell)
+    assert bell.ids == [task]
+
+
+@pytest.mark.parametrize("kind", ["process", "organisation"])
+def test_what_is_paused_is_not_rung_and_takes_no_room(kind: str, as_owner: Any, bell: Bell, acme: Organisation) -> None:
+    globex = create_organisation(slug="globex", name="Globex")
+    add(as_owner, 5, organisation=acme.pk, process="restore_access:1", name="paused")
+    (free,) = add(as_owner, organisation=globex.pk, process="department_report:1", name="free")
+    key = "restore_access" if kind == "process" else str(acme.pk)
+    pause = Pause.objects.create(kind=kind, key=key, reason="r", at=timezone.now())
+    sweep([QUICK], bell, window=2)
+    assert bell.ids == [free]
+    Pause.objects.filter(pk=pause.pk).update(ended_at=timezone.now())
+    sweep([QUICK], bell, window=2)
+    assert len(bell.ids) == 2
+
+
+def regular(**said: Any) -> Schedule:
+    values: dict[str, Any] = {"name": "seal", "stage": "seal", "every": timedelta(hours=1), "next_at": timezone.now()}
+    return Schedule.objects.create(**values | said)
+
+
+def test_regular_work_is_published_once_however_many_dispatchers_run(bell: Bell) -> None:
+    moment = timezone.now() - timedelta(minutes=1)
+    schedule = regular(next_at=moment)
+    together(*[lambda: sweep([QUICK], bell)] * 4)
+    sweep([QUICK], bell)
+    task = Task.objects.get(stage="seal")
+    assert (task.available_at, bell.ids) == (moment, [task.pk])
+    schedule.refresh_from_db()
+    assert schedule.next_at == moment + timedelta(hours=1)
+
+
+def test_regular_work_missed_for_a_long_time_is_done_once_and_keeps_its_rhythm(bell: Bell) -> None:
+    moment = timezone.now() - timedelta(hours=5, minutes=30)
+    schedule = regular(next_at=moment)
+    sweep([QUICK], bell)
+    schedule.refresh_from_db()
+    assert Task.objects.filter(stage="seal").count() == 1
+    assert schedule.next_at == moment + timedelta(hours=6)
+
+
+def test_regular_work_that_is_not_due_or_switched_off_is_not_published(bell: Bell) -> None:
+    regular(next_at=timezone.now() + timedelta(seconds=30))
+    regular(name="off", is_active=False)
+    sweep([QUICK], bell)
+    assert (Task.objects.count(), bell.rung) == (0, [])
+
+
+def test_the_dispatcher_sleeps_no_longer_than_until_the_next_moment(as_owner: Any) -> None:
+    assert seconds_to_next() == IDLE.total_seconds()
+    add(as_owner, name="later", delay=60)
+    assert seconds_to_next() == IDLE.total_seconds()
+    add(as_owner, name="soon", delay=0.4)
+    assert 0 < seconds_to_next() <= 0.4
+    regular(next_at=timezone.now() + timedelta(seconds=0.1))
+    assert 0 <= seconds_to_next() <= 0.1

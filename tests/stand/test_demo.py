@@ -1,0 +1,81 @@
+"""`make demo`: everything runs, the data stays, nothing is left behind, and two checkouts do not meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from stand.people import SignedIn
+from tests.stand.conftest import Demo, living, wait_for
+
+TICKET = {
+    "organisation": "acme",
+    "process": "restore_access",
+    "source": "helpdesk",
+    "external_id": "T-1",
+    "intake": {"customer_id": "U-1", "subscription_id": "S-1", "payment_id": "PAY-1", "claim": "Нет доступа"},
+}
+
+
+def open_case(demo: Demo) -> None:
+    headers = {"Authorization": f"Bearer {demo.said('token')}"}
+    answer = httpx2.post(f"{demo.address}/api/v1/cases/", json=TICKET, headers=headers, trust_env=False)
+    assert answer.status_code == 201, answer.text
+
+
+def cases_in(demo: Demo) -> list[str]:
+    """What the viewer sees, signed in with what stands on the screen."""
+    (line,) = [line for line in demo.lines if "username=viewer" in line]
+    password = line.split("password=")[1].split()[0]
+    viewer = SignedIn(demo.address, "viewer", password)
+    try:
+        results = viewer.get("/api/v1/cases/?external_id=T-1").json()["results"]
+    finally:
+        viewer.close()
+    return [case["external_id"] for case in results]
+
+
+@pytest.mark.timeout(180)
+def test_the_demo_keeps_its_data_beside_another_one_and_leaves_no_process(
+    a_checkout: Callable[[], Path], a_demo: Callable[[Path], Demo]
+) -> None:
+    ours, other = a_checkout(), a_checkout()
+    first = a_demo(ours)
+    first.wait_ready()
+    open_case(first)
+    assert cases_in(first) == ["T-1"]
+    family = first.family()
+    assert len(family) >= 7  # the stand, its guard, two servers, outside systems, web, workers, dispatcher
+    assert first.press_ctrl_c() == 0
+    assert living(family) == set()
+
+    again, beside = a_demo(ours), a_demo(other)
+    again.wait_ready()
+    beside.wait_ready()
+    assert again.address == first.address
+    assert beside.address != again.address
+    assert cases_in(again) == ["T-1"]
+    assert cases_in(beside) == []
+
+    families = [again.family(), beside.family()]
+    assert again.press_ctrl_c() == 0
+    assert living(families[0]) == set()
+    # However the stand dies, its guard ends what it had started.
+    beside.kill()
+    wait_for(lambda: living(families[1]) == set())
+
+
+def test_a_second_demo_in_the_same_checkout_is_told_so(
+    a_checkout: Callable[[], Path], a_demo: Callable[[Path], Demo]
+) -> None:
+    checkout = a_checkout()
+    first = a_demo(checkout)
+    wait_for(lambda: (checkout / ".stand" / "lock").exists(), first)
+
+    second = a_demo(checkout)
+
+    wait_for(lambda: not second.is_running, second)
+    assert "Another stand uses" in second.screen
