@@ -13,7 +13,7 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, ReadFailed, Refused, Unknown
 from caseflow.domain.process import differences
-from caseflow.domain.retry import GiveUp
+from caseflow.domain.retry import GiveUp, TryAgain
 from cases.claiming import Lease
 from cases.observing import Readings, read_now, store_readings
 from cases.publishing import NewTask
@@ -188,6 +188,10 @@ def _not_applied(settling: Settlement, planned: Planned, call_id: str, outcome: 
         rng=rng,
         retry_after=outcome.retry_after,
     )
+    fault = Fault(FaultKind.TRANSIENT, outcome.code, outcome.message)
+    if planned.unanswered_at is not None:
+        _still_unknown(settling, planned, call_id, outcome, verdict, fault)
+        return
     if isinstance(verdict, GiveUp):
         _refused(settling, planned, call_id, outcome, "gave_up", "gave_up")
         return
@@ -195,7 +199,24 @@ def _not_applied(settling: Settlement, planned: Planned, call_id: str, outcome: 
     settling.record(
         "action.not_applied", facts=_about(planned, call_id) | {"code": outcome.code}, adds={"effects_open": -1}
     )
-    settling.again(verdict.delay, fault=Fault(FaultKind.TRANSIENT, outcome.code, outcome.message))
+    settling.again(verdict.delay, fault=fault)
+
+
+def _still_unknown(
+    settling: Settlement, planned: Planned, call_id: str, outcome: NotApplied, verdict: TryAgain | GiveUp, fault: Fault
+) -> None:
+    """This request was not taken, but an earlier one got no answer and may still land: the doubt stays."""
+    store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.UNKNOWN)
+    facts = _about(planned, call_id) | {"code": outcome.code}
+    if isinstance(verdict, TryAgain):
+        settling.record("action.unknown", facts=facts)
+        settling.again(verdict.delay, fault=fault)
+        return
+    settling.end_as("failed", "unknown_too_long", outcome.code)
+    if settling.late:
+        settling.record("action.unknown", facts=facts)
+    else:
+        settling.move(Event.EFFECT_UNKNOWN, facts=facts, sets={"reason": "unknown_too_long"})
 
 
 def _look_again(settling: Settlement, planned: Planned, delay: timedelta) -> None:
@@ -233,7 +254,10 @@ def _settle_refused_call(lease: Lease, planned: Planned, readings: Readings, ref
     reason = refused.params["reason"]
     with settlement(lease) as settling:
         store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
-        if reason == "facts_changed":
+        if reason == "facts_changed" and _may_still_land(planned, settling):
+            # What changed may be our own earlier request, landing late: look before anything is given up.
+            settling.again(READ_AGAIN, fault=Fault(FaultKind.TRANSIENT, reason))
+        elif reason == "facts_changed":
             _give_up(settling, planned, Event.FACTS_CHANGED, {"changed": refused.params["differences"]})
         elif reason in ("approval_lapsed", "decider_lost_right"):
             _give_up(settling, planned, Event.APPROVAL_LAPSED, {"reason": reason})
@@ -257,6 +281,12 @@ def _give_up(settling: Settlement, planned: Planned, event: Event, facts: dict[s
         settling.move(Event.RETURNED_TOO_OFTEN, facts=about, sets={"reason": "returned_too_often"}, adds=adds)
     else:
         settling.move(event, facts=about, adds=adds)
+
+
+def _may_still_land(planned: Planned, settling: Settlement) -> bool:
+    if planned.unanswered_at is None:
+        return False
+    return settling.now - planned.unanswered_at <= get_adapter(planned.spec.system).settles_after
 
 
 def give_up_plan(settling: Settlement) -> None:

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import uuid4
 
-from caseflow.domain.errors import CallRefused, LeaseLost
+from caseflow.domain.errors import CallRefused, LeaseLost, Purged
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
 from caseflow.domain.retry import GiveUp, RetryPolicy
 from cases.claiming import Lease
-from cases.personal import Purged, digest_of_personal, read_texts
+from cases.personal import digest_of_personal, read_texts
 from cases.settling import Fault, Settlement, settlement
 from integrations.registry import get_adapter
 

@@ -22,7 +22,9 @@ SELECT p.id, p.public_id, p.snapshot, p.digest, p.has_effects, p.needs_approval,
        (SELECT d.execute_by FROM approvals_decision d
         WHERE d.proposal_id = p.id AND d.decisive AND d.kind = 'approve'),
        EXISTS (SELECT 1 FROM actions_externalcall e
-               WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome = 'confirmed')
+               WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome = 'confirmed'),
+       (SELECT max(e.begun_at) FROM actions_externalcall e
+        WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome IN ('', 'unknown'))
 FROM approvals_proposal p LEFT JOIN actions_action a ON a.proposal_id = p.id AND a.public_id = %(action)s
 WHERE p.case_id = %(case)s AND (p.has_effects OR NOT %(effects_only)s)
 ORDER BY p.number DESC LIMIT 1
@@ -58,6 +60,7 @@ class Planned:
     first_sent_at: datetime | None
     execute_by: datetime | None
     accepted: bool  #: a call was answered with success; only the read-back is still missing
+    unanswered_at: datetime | None  #: when the newest call that got no answer began; it may land late
     address: str = ""
 
     @property
@@ -92,9 +95,8 @@ def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
         row = cursor.fetchone()
     if row is None:
         raise KeyError(f"case {lease.case.public_id} has no plan")
-    proposal_id, proposal, snapshot, digest, has_effects, needs, intake, row_id, status, sent, execute_by, accepted = (
-        row
-    )
+    proposal_id, proposal, snapshot, digest, has_effects, needs, intake, row_id, status, *times = row
+    sent, execute_by, accepted, unanswered_at = times
     plan = opened(snapshot)
     return Planned(
         spec={action.id: action for action in actions_of(plan)}[lease.subject],
@@ -110,6 +112,7 @@ def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
         first_sent_at=sent,
         execute_by=execute_by,
         accepted=accepted,
+        unanswered_at=unanswered_at,
     )
 
 

@@ -89,7 +89,14 @@ def open_case(
 
     Raises BadInput(code, path, problem), and IntakeConflict(external_id, case) where it came with other content.
     """
-    ticket = check_ticket(process=process, source=source, external_id=external_id, intake=intake, source_url=source_url)
+    ticket = check_ticket(
+        process=process,
+        source=source,
+        external_id=external_id,
+        intake=intake,
+        source_url=source_url,
+        department_id=department_id,
+    )
     for _attempt in range(CLASHES):
         try:
             with transaction.atomic():
@@ -108,7 +115,15 @@ def open_case(
     raise RuntimeError("no free public id was found")
 
 
-def check_ticket(*, process: str, source: str, external_id: str, intake: Any, source_url: str = "") -> Ticket:
+def check_ticket(
+    *,
+    process: str,
+    source: str,
+    external_id: str,
+    intake: Any,
+    source_url: str = "",
+    department_id: int | None = None,
+) -> Ticket:
     """Everything that can be said of a request without the database. Raises BadInput."""
     for name, value, limit in (
         ("process", process, 64),
@@ -127,7 +142,8 @@ def check_ticket(*, process: str, source: str, external_id: str, intake: Any, so
         raise BadInput(code="wrong_format", path="$.source_url", problem="a link begins with https://")
     definition = newest_process(process)
     # The digest is over what was received, so that a schema default never makes a false conflict (design §5).
-    digest = digest_of_personal({"process": process, "intake": intake, "source_url": source_url})
+    received = {"process": process, "intake": intake, "source_url": source_url, "department": department_id}
+    digest = digest_of_personal(received)
     return Ticket(
         process=definition,
         source=source.strip(),

@@ -30,7 +30,7 @@ class Known:
     """What a reading starts from: the newest intake, personal fields as references, and the case's wrapped key."""
 
     intake: Mapping[str, Any]
-    wrapped_key: bytes | None
+    wrapped_key: bytes | memoryview | None
 
 
 def known_of(case_id: int) -> Known:

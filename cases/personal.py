@@ -11,15 +11,12 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 
 from caseflow.domain.canonical import canonical_bytes, keyed_digest
+from caseflow.domain.errors import Purged
 
 from .models import CaseKey, PersonalText
 
 NONCE = 12  #: bytes
 _WRAP = b"caseflow case key"
-
-
-class Purged(Exception):
-    """The personal text of this case was deleted."""
 
 
 @cache

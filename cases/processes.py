@@ -7,7 +7,7 @@ from functools import cache
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from caseflow.domain.errors import BadInput
+from caseflow.domain.errors import BadInput, ProcessNotInstalled
 from caseflow.domain.process import Process
 
 
@@ -26,8 +26,11 @@ def process_key(process: Process) -> str:
 
 
 def get_process(slug: str, version: int) -> Process:
-    """Raises KeyError where this installation has no such version: its tasks are handed back, not guessed at."""
-    return all_processes()[f"{slug}:{version}"]
+    """Raises ProcessNotInstalled: the tasks of such a version are handed back, not guessed at."""
+    process = all_processes().get(f"{slug}:{version}")
+    if process is None:
+        raise ProcessNotInstalled(process=slug, version=version)
+    return process
 
 
 def newest_process(slug: str) -> Process:

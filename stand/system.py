@@ -179,7 +179,10 @@ class System:
             case "simulator":
                 self.processes.wait_ready(name, lambda: answers(f"{self.simulator_url}/healthz"))
             case "web":
-                self.processes.wait_ready(name, lambda: answers(f"{self.base_url}/healthz"))
+                # Its own word too: at a port that was taken meanwhile somebody else would answer.
+                self.processes.wait_ready(
+                    name, lambda: self._log_says(name, "Listening at") and answers(f"{self.base_url}/healthz")
+                )
             case "dispatcher":
                 self.processes.wait_ready(name, lambda: self._log_says(name, "ready"))
             case _:

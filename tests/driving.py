@@ -33,6 +33,7 @@ from cases.models import Case, Task
 from cases.processes import all_processes
 from cases.rows import CaseRow
 from cases.working import work_on
+from integrations.mail import Mail
 from integrations.subscriptions import Subscriptions
 from tests.integrations.conftest import Outside
 
@@ -58,11 +59,11 @@ def run_due(*, case: int | None = None, stage: str = "", limit: int = 50) -> int
             row = cursor.fetchone()
         if row is None:
             return done
-        before = Task.objects.values_list("fence", "status", "available_at").get(pk=row[0])
+        before = Task.objects.get(pk=row[0]).available_at
         work_on(row[0])
         task = Task.objects.get(pk=row[0])
-        if task.status in ("due", "leased") and (task.status == "leased" or task.available_at <= before[2]):
-            passed.append(row[0])  # paused, or taken again: it does not move now
+        if task.status == "due" and task.available_at <= before:
+            passed.append(row[0])  # paused: it does not move now
     raise AssertionError(f"the engine did not come to rest within {limit} tasks")
 
 
@@ -101,9 +102,13 @@ def fingerprint() -> dict[str, tuple[int, str]]:
     """Rows and a hash of each table: equal before and after means that nothing was written."""
     found = {}
     with connection.cursor() as cursor:
-        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'django_migrations'")
+        cursor.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'django_migrations'"
+        )
         for (table,) in cursor.fetchall():
-            cursor.execute(f'SELECT count(*), coalesce(md5(string_agg(md5(t::text), \'\' ORDER BY t::text)), \'\') FROM "{table}" t')
+            cursor.execute(
+                f"SELECT count(*), coalesce(md5(string_agg(md5(t::text), '' ORDER BY t::text)), '') FROM \"{table}\" t"
+            )
             found[table] = cursor.fetchone()
     return found
 
@@ -132,8 +137,11 @@ hooks = Hooks()
 class HookedSubscriptions(Subscriptions):
     """The real adapter, with the moments between its steps made visible to a test."""
 
+    #: A process about two subscriptions calls the other one "second".
+    readable = Subscriptions.readable | {"second"}
+
     def read(self, name: str, subject: str, *, call_id: str) -> Any:
-        found = super().read(name, subject, call_id=call_id)
+        found = super().read("subscription" if name == "second" else name, subject, call_id=call_id)
         hooks.pass_by("after_read")
         return found
 
@@ -147,6 +155,15 @@ class HookedSubscriptions(Subscriptions):
         found = super().lookup(key=key, call_id=call_id)
         hooks.pass_by("after_lookup")
         return found
+
+
+class HookedMail(Mail):
+    """The real mail adapter, stopping where a test wants to look."""
+
+    def perform(self, operation: str, subject: str, request: Any, *, key: str, call_id: str) -> Any:
+        outcome = super().perform(operation, subject, request, key=key, call_id=call_id)
+        hooks.pass_by("after_mail")
+        return outcome
 
 
 @dataclass
@@ -261,17 +278,20 @@ class Story:
     def age_proposal(self, by: timedelta) -> None:
         """The newest plan becomes so much older."""
         self.engine.rewrite(
-            "approvals_proposal", "UPDATE approvals_proposal SET valid_until = valid_until - %s WHERE id = %s",
+            "approvals_proposal",
+            "UPDATE approvals_proposal SET valid_until = valid_until - %s WHERE id = %s",
             [by, self.proposal.pk],
         )
         self.engine.owner.execute(
             "UPDATE cases_task SET available_at = available_at - %s WHERE case_id = %s AND stage = 'expire'"
-            " AND status = 'due'", [by, self.id],
+            " AND status = 'due'",
+            [by, self.id],
         )
 
     def age_decision(self, by: timedelta) -> None:
         self.engine.rewrite(
-            "approvals_decision", "UPDATE approvals_decision SET execute_by = execute_by - %s WHERE proposal_id = %s",
+            "approvals_decision",
+            "UPDATE approvals_decision SET execute_by = execute_by - %s WHERE proposal_id = %s",
             [by, self.proposal.pk],
         )
 
@@ -331,8 +351,12 @@ class Engine:
         paid = f"PAY-{name}"
         world = {
             "customers": [{"id": who, "email": email, "language": "ru", **(customer or {})}],
-            "payments": [{"id": paid, "customer_id": who, "subscription_id": what, "amount": "990.00", **(payment or {})}],
-            "subscriptions": [{"id": what, "customer_id": who, "plan": "basic", "price": "990.00", **(subscription or {})}],
+            "payments": [
+                {"id": paid, "customer_id": who, "subscription_id": what, "amount": "990.00", **(payment or {})}
+            ],
+            "subscriptions": [
+                {"id": what, "customer_id": who, "plan": "basic", "price": "990.00", **(subscription or {})}
+            ],
         }
         kept = {key: value for key, value in world.items() if key not in missing and not (about and key != "payments")}
         self.outside.ask("PUT", "/world", kept).raise_for_status()
@@ -378,7 +402,8 @@ class Engine:
         """The worker fell silent long ago."""
         self.owner.execute(
             "UPDATE cases_task SET leased_until = clock_timestamp() - interval '1 second' WHERE id = %s"
-            " AND status = 'leased'", [task if isinstance(task, int) else task.pk],
+            " AND status = 'leased'",
+            [task if isinstance(task, int) else task.pk],
         )
 
     def now(self) -> datetime:
@@ -402,7 +427,8 @@ def engine(
     """The engine on a real database and the real outside world, without any fault; decisions wait for no undo."""
     simulator.ask("DELETE", "/faults")
     settings.SIMULATOR_URL = simulator.url
-    settings.ADAPTERS = settings.ADAPTERS | {"subscriptions": "tests.driving.HookedSubscriptions"}
+    hooked = {"subscriptions": "tests.driving.HookedSubscriptions", "mail": "tests.driving.HookedMail"}
+    settings.ADAPTERS = settings.ADAPTERS | hooked
     settings.CASEFLOW_UNDO_SECONDS = 0
     yield Engine(as_owner, simulator, create_organisation(slug="acme", name="Acme"))
     hooks.clear()

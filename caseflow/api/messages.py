@@ -21,5 +21,7 @@ TEMPLATES: dict[str, str] = {
     "CauserMayNotDecide": _("You took part in this case, so another person has to decide."),
     "TooLateToWithdraw": _("The request {action} was handed over at {at}; it cannot be withdrawn any more."),
     "SubjectBusy": _("Another case is changing {subject} right now."),
+    "Purged": _("The personal text of this case was deleted."),
+    "ProcessNotInstalled": _("This installation has no process {process} in version {version}."),
     "ServiceNeverDecides": _("Decisions are made by persons; a service account never decides or withdraws."),
 }

@@ -135,7 +135,10 @@ def gather_now(case: Case, person: Person) -> NowPage:
         case=case,
         current=current,
         actions=_shown_actions(current, rows, approved is not None or not (current and current.needs_approval)),
-        tasks=list(Task.objects.filter(case=case, status__in=LIVE).order_by("available_at", "id")),
+        # A task of an older generation is obsolete: it will be closed without being tried.
+        tasks=list(
+            Task.objects.filter(case=case, generation=case.version, status__in=LIVE).order_by("available_at", "id")
+        ),
         may_withdraw=may_withdraw,
         undo_until=approved.undo_until if approved else None,
         sentence=words.ending_sentence(case.process, case.process_version, case.ending),
@@ -167,8 +170,7 @@ def _decisions_of(proposal: Proposal | None) -> list[Decision]:
 
 def _fact(name: str, source: str, observed_at: datetime, value: Mapping[str, Any]) -> Fact:
     values = [
-        Value(vocabulary.path_label(f"{name}.{key}"), vocabulary.value_text(f"{name}.{key}", found))
-        for key, found in value.items()
+        Value(vocabulary.part_label(key), vocabulary.value_text(f"{name}.{key}", found)) for key, found in value.items()
     ]
     return Fact(vocabulary.fact_label(name), vocabulary.system_label(source), observed_at, values)
 

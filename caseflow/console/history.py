@@ -90,7 +90,7 @@ def _happened(row: Event, span: timedelta | None) -> Happened:
     changed = facts.get("changed") or facts.get("differences") or {}
     return Happened(
         number=row.seq,
-        title=words.event_word(row.kind),
+        title=words.event_word(row.kind, is_notice="notice" in (facts.get("kind"), facts.get("purpose"))),
         at=row.at,
         since_previous=span,
         actor=_actor(row.actor_kind, row.actor_name),

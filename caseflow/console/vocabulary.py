@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
+
+from .moments import moment_text
 
 FIELDS: dict[str, Promise] = {
     "customer_id": gettext_lazy("Customer number"),
@@ -19,25 +24,30 @@ FACTS: dict[str, Promise] = {
     "customer": gettext_lazy("Customer"),
     "subscription": gettext_lazy("Subscription"),
 }
-PATHS: dict[str, Promise] = {
-    "payment.status": gettext_lazy("Payment: status"),
-    "payment.amount": gettext_lazy("Payment: amount"),
-    "payment.currency": gettext_lazy("Payment: currency"),
-    "payment.customer_id": gettext_lazy("Payment: customer"),
-    "payment.id": gettext_lazy("Payment: number"),
-    "customer.status": gettext_lazy("Customer: status"),
-    "customer.email": gettext_lazy("Customer: e-mail"),
-    "customer.language": gettext_lazy("Customer: language"),
-    "customer.id": gettext_lazy("Customer: number"),
-    "subscription.status": gettext_lazy("Subscription: status"),
-    "subscription.price": gettext_lazy("Subscription: price"),
-    "subscription.currency": gettext_lazy("Subscription: currency"),
-    "subscription.customer_id": gettext_lazy("Subscription: customer"),
-    "subscription.id": gettext_lazy("Subscription: number"),
+#: What a part of a fact is called within it.
+PARTS: dict[str, Promise] = {
+    "status": gettext_lazy("state"),
+    "amount": gettext_lazy("amount"),
+    "expected_amount": gettext_lazy("expected amount"),
+    "price": gettext_lazy("price"),
+    "currency": gettext_lazy("currency"),
+    "customer_id": gettext_lazy("customer"),
+    "subscription_id": gettext_lazy("subscription"),
+    "id": gettext_lazy("number"),
+    "plan": gettext_lazy("plan"),
+    "email": gettext_lazy("e-mail"),
+    "language": gettext_lazy("language"),
+    "activated_at": gettext_lazy("activated"),
+    "activated_by_key": gettext_lazy("activated by key"),
+}
+#: What else may differ between what was seen and what is.
+WHOLE: dict[str, Promise] = {
     "version": gettext_lazy("Version of the case"),
     "digest": gettext_lazy("Digest"),
     "proposal": gettext_lazy("Proposal"),
 }
+MONEY = frozenset({"amount", "expected_amount", "price"})
+MOMENTS = frozenset({"activated_at"})
 VALUES: dict[tuple[str, str], Promise] = {
     ("payment.status", "confirmed"): pgettext_lazy("payment", "confirmed"),
     ("payment.status", "pending"): pgettext_lazy("payment", "pending"),
@@ -71,8 +81,16 @@ def fact_label(name: str) -> str:
     return str(FACTS.get(name, name))
 
 
+def part_label(name: str) -> str:
+    return str(PARTS.get(name, name))
+
+
 def path_label(path: str) -> str:
-    return str(PATHS.get(path, path))
+    """`Payment: state` of `payment.status`."""
+    fact, _, part = path.partition(".")
+    if not part:
+        return str(WHOLE.get(path, path))
+    return f"{fact_label(fact)}: {part_label(part)}"
 
 
 def system_label(name: str) -> str:
@@ -91,4 +109,23 @@ def value_text(path: str, value: Any) -> str:
         return gettext("yes") if value else gettext("no")
     if isinstance(value, Mapping):
         return gettext("hidden: personal data") if "masked" in value or "personal" in value else "…"
+    part = path.rpartition(".")[2]
+    if part in MONEY:
+        return _money_text(str(value))
+    if part in MOMENTS:
+        return _moment_text(str(value))
     return str(VALUES.get((path, str(value)), value))
+
+
+def _money_text(value: str) -> str:
+    try:
+        return number_format(Decimal(value), use_l10n=True, force_grouping=True)
+    except InvalidOperation:
+        return value
+
+
+def _moment_text(value: str) -> str:
+    try:
+        return moment_text(datetime.fromisoformat(value))
+    except ValueError:
+        return value

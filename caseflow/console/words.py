@@ -99,6 +99,15 @@ RIGHTS = {
 }
 #: Event kinds that only the faces write; the rest stand in the domain's glossary.
 MORE_EVENTS = {"access.refused": gettext_lazy("A person without the right was refused")}
+#: What happens to a notice is no change outside.
+NOTICE_EVENTS = {
+    "action.requested": gettext_lazy("Message handed over, not confirmed"),
+    "action.unknown": gettext_lazy("No answer of the mail server: the result is unknown"),
+    "action.confirmed": gettext_lazy("Message accepted by the mail server"),
+    "action.not_applied": gettext_lazy("Message provably not accepted"),
+    "action.refused": gettext_lazy("Message refused"),
+    "action.cancelled": gettext_lazy("Message cancelled before it was sent"),
+}
 #: Reasons to wait, which are no reasons for attention.
 WAITING_REASONS = {"data_asked": gettext_lazy("The approver asked for data")}
 
@@ -120,7 +129,9 @@ def reason_word(code: str) -> Shown:
     return Shown(code, gettext(word.label), gettext(word.help), "warning", "alert")
 
 
-def event_word(kind: str) -> str:
+def event_word(kind: str, *, is_notice: bool = False) -> str:
+    if is_notice and kind in NOTICE_EVENTS:
+        return str(NOTICE_EVENTS[kind])
     if kind in words.EVENTS:
         return gettext(words.EVENTS[kind])
     return str(MORE_EVENTS.get(kind, kind))

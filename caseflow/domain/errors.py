@@ -126,6 +126,18 @@ class CallRefused(CaseflowError):
     code = "call_refused"
 
 
+class Purged(CaseflowError):
+    """The personal text of this case was deleted."""
+
+    code = "purged"
+
+
+class ProcessNotInstalled(CaseflowError):
+    """This installation has no process {process} in version {version}."""
+
+    code = "process_not_installed"
+
+
 class BrokenProposal(CaseflowError):
     """The proposer's answer breaks a rule: {problem}."""
 

@@ -12,9 +12,9 @@ _COUNT = "SELECT count(*) FROM actions_action WHERE kind = 'effect' AND first_se
 
 _PROBLEMS = """
 WITH sent AS (
-  SELECT c.public_id, c.process, c.organisation_id, c.process || ':' || c.process_version AS version, a.*, p.digest,
-         p.causers,
-         p.needs_approval, p.valid_until, convert_from(p.snapshot, 'UTF8')::jsonb AS plan,
+  SELECT c.public_id, c.process, c.organisation_id, c.process || ':' || c.process_version AS version,
+         a.id, a.proposal_id, a.position, a.kind, a.system, a.operation, a.subject, a.key, a.first_sent_at,
+         p.digest, p.causers, p.needs_approval, p.valid_until, convert_from(p.snapshot, 'UTF8')::jsonb AS plan,
          encode(sha256(p.snapshot), 'hex') AS real_digest
   FROM actions_action a JOIN approvals_proposal p ON p.id = a.proposal_id JOIN cases_case c ON c.id = a.case_id
   WHERE a.first_sent_at IS NOT NULL),

@@ -303,7 +303,9 @@ def test_one_approver_at_two_windows_is_no_quorum(engine: Engine, test_processes
     assert story.state == "WAITING_APPROVAL"
 
 
-def test_three_who_reach_the_quorum_at_the_same_instant_move_the_case_once(engine: Engine, test_processes: None) -> None:
+def test_three_who_reach_the_quorum_at_the_same_instant_move_the_case_once(
+    engine: Engine, test_processes: None
+) -> None:
     story = engine.proposed(process="two_approvers")
     people = [engine.approver, engine.person("second"), engine.person("third")]
     results = together(*(lambda person=person: story.decide(person=person) for person in people))

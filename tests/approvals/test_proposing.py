@@ -35,7 +35,11 @@ def test_a_proposal_holds_the_exact_effect_with_its_key_and_every_fact_it_rests_
     story = engine.proposed()
     said = snapshot(story)
     effect, notice = said["actions"]
-    assert (effect["system"], effect["operation"], effect["subject"]) == ("subscriptions", "activate", story.subscription)
+    assert (effect["system"], effect["operation"], effect["subject"]) == (
+        "subscriptions",
+        "activate",
+        story.subscription,
+    )
     assert effect["key"] == f"restore_access:{effect['id']}"
     assert effect["preconditions"]["payment.status"] == "confirmed"
     assert effect["confirms"] == {"subscription.status": "active"}
@@ -100,7 +104,10 @@ def test_a_proposal_and_the_state_that_waits_for_it_are_stored_together(engine: 
     [
         (replace(GOOD, decision="refund_everything"), "is not one of this process"),
         (replace(GOOD, decision=""), "is not one of this process"),
-        (replace(GOOD, evidence=("payment.status", "payment.blessing")), "the evidence 'payment.blessing' does not exist"),
+        (
+            replace(GOOD, evidence=("payment.status", "payment.blessing")),
+            "the evidence 'payment.blessing' does not exist",
+        ),
         (replace(GOOD, evidence=("weather",)), "does not exist"),
         (replace(GOOD, requires_approval=False), "the approval cannot be switched off"),
         (replace(GOOD, decision="already_active"), "the facts allow 'restore_access'"),

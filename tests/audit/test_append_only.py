@@ -87,9 +87,7 @@ def test_every_protecting_trigger_also_fires_under_replication(completed: Story)
 def test_a_trigger_that_was_made_anew_is_as_strong_after_the_next_migration(completed: Story) -> None:
     owner = completed.engine.owner
     where = "tgrelid = 'audit_auditevent'::regclass AND tgname LIKE 'pgtrigger%'"
-    name, definition = owner.execute(
-        f"SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE {where}"
-    ).fetchone()  # type: ignore[misc]
+    name, definition = owner.execute(f"SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE {where}").fetchone()  # type: ignore[misc]
     owner.execute(f"DROP TRIGGER {name} ON audit_auditevent")
     owner.execute(definition)
     assert owner.execute(f"SELECT tgenabled FROM pg_trigger WHERE {where}").fetchone() == ("O",)

@@ -285,9 +285,7 @@ def test_a_worker_takes_the_next_task_of_its_own_queue_with_it(engine: Engine) -
 
 def test_a_worker_leaves_the_next_task_of_another_queue_alone(engine: Engine) -> None:
     story, ending = checking(engine)
-    published = publish(
-        story.row, [NewTask("propose")], ending=ending, claim_for="first", claim_queue="slow"
-    )
+    published = publish(story.row, [NewTask("propose")], ending=ending, claim_for="first", claim_queue="slow")
     assert [fresh.claimed for fresh in published] == [False]
     assert (story.task("propose").status, attempts(story.task("propose"))) == ("due", [])
 

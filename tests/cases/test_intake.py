@@ -10,10 +10,10 @@ from django.db import connection, transaction
 from accounts.models import Organisation
 from accounts.principal import SYSTEM
 from accounts.services import create_organisation
-from caseflow.domain.errors import BadInput, IntakeConflict
+from caseflow.domain.errors import BadInput, IntakeConflict, Purged
 from cases.intake import Opened, open_case
 from cases.models import Case, CaseKey, IntakeRevision, Task
-from cases.personal import Purged, read_texts
+from cases.personal import read_texts
 from tests.driving import Engine, fingerprint, together
 
 SECRET = "Списали 990 рублей с карты, дочка осталась без уроков"

@@ -92,7 +92,11 @@ def test_an_error_of_our_own_is_tried_again_and_named(engine: Engine) -> None:
     hooks.at("after_read", fail)
     story.run()
     task = story.task("observe")
-    assert (task.status, task.last_error, task.last_error_text) == ("due", "internal_error", "RuntimeError: no such luck")
+    assert (task.status, task.last_error, task.last_error_text) == (
+        "due",
+        "internal_error",
+        "RuntimeError: no such luck",
+    )
     story.run_later()
     assert story.state == "WAITING_APPROVAL"
 

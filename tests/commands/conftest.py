@@ -29,6 +29,7 @@ class Ran:
     failure: str = ""
 
     def json(self) -> Any:
+        assert self.out, self.failure
         return json.loads(self.out)
 
     def lines(self) -> list[Any]:

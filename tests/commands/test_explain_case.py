@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from accounts.principal import SYSTEM
+from accounts.services import grant_role
+from caseflow.domain.roles import Role
 from cases.intake import open_case
 from tests.commands.conftest import Run
 from tests.driving import CLAIM, Engine
@@ -98,9 +100,6 @@ def two_organisations(database: None) -> Any:
     acme, globex = make_organisation("acme"), make_organisation("globex")
     both = make_person("both", acme, "viewer")
     make_person("only-globex", globex, "viewer")
-    from accounts.services import grant_role
-    from caseflow.domain.roles import Role
-
     grant_role(person=both, organisation=globex, role=Role.VIEWER, by=SYSTEM)
     return [
         open_case(

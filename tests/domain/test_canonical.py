@@ -123,7 +123,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("body", "code", "path"), BAD, ids=[f"{code}-{place}" for place, (_, code, _) in enumerate(BAD)])
+@pytest.mark.parametrize(
+    ("body", "code", "path"), BAD, ids=[f"{code}-{place}" for place, (_, code, _) in enumerate(BAD)]
+)
 def test_what_cannot_be_read_back_the_same_is_refused_with_its_place(body: bytes, code: str, path: str) -> None:
     with pytest.raises(BadInput) as refusal:
         parse_json(body)

@@ -54,7 +54,9 @@ def test_a_confirmed_payment_beside_an_inactive_subscription_is_proposed() -> No
 
 
 @pytest.mark.parametrize(("ending", "kind", "change"), ENDINGS, ids=[row[0] for row in ENDINGS])
-def test_each_ending_has_its_facts_its_kind_and_a_sentence(ending: str, kind: EndingKind, change: dict[str, Any]) -> None:
+def test_each_ending_has_its_facts_its_kind_and_a_sentence(
+    ending: str, kind: EndingKind, change: dict[str, Any]
+) -> None:
     facts = world(change)
     said = PROCESS.decide(facts=facts, intake=INTAKE)
     assert (said.decision, said.reason) == (ending, ending)
@@ -80,7 +82,9 @@ def test_money_or_access_of_somebody_else_is_never_touched(field: str, owner: st
     assert decision(world({field: owner})) == "another_account"
 
 
-@pytest.mark.parametrize("change", [{"payment.currency": "EUR"}, {"payment.amount": "989.99"}, {"payment.amount": "990"}])
+@pytest.mark.parametrize(
+    "change", [{"payment.currency": "EUR"}, {"payment.amount": "989.99"}, {"payment.amount": "990"}]
+)
 def test_an_amount_that_is_not_the_price_to_the_letter_goes_to_a_person(change: dict[str, str]) -> None:
     assert decision(world(change)) == "amount_differs"
 

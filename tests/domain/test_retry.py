@@ -57,7 +57,9 @@ def test_no_try_is_planned_at_or_after_the_deadline() -> None:
 def test_a_wait_that_the_system_asks_for_is_kept_but_never_shortens_ours() -> None:
     assert after(1, retry_after=timedelta(seconds=90)) == TryAgain(timedelta(seconds=90))
     assert after(1, retry_after=timedelta(seconds=1)) == TryAgain(timedelta(seconds=5))
-    assert after(1, retry_after=timedelta(hours=1), deadline_at=NOW + timedelta(minutes=30)) == GiveUp("deadline_passed")
+    assert after(1, retry_after=timedelta(hours=1), deadline_at=NOW + timedelta(minutes=30)) == GiveUp(
+        "deadline_passed"
+    )
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ class Running:
         return [one for one in found if one["system"] == system and (not subjects or one["subject"] in subjects)]
 
     def check_invariants(self) -> None:
-        done = self.system.manage("verify_invariants", "--json", check=False)
+        done = self.system.manage("verify_invariants", "--json", "--ledger", self.system.simulator_url, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
     # What happens.

@@ -81,15 +81,14 @@ class Demo:
 
     def _end(self, number: signal.Signals) -> int:
         self._process.send_signal(number)
-        code = self._process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-        return code
+        return self._process.wait(PATIENCE)
 
     def close(self) -> None:
         if self.is_running:
             self.press_ctrl_c()
+        self._reader.join(PATIENCE)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
     def _read(self) -> None:
         assert self._process.stdout is not None

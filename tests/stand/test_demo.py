@@ -73,7 +73,7 @@ def test_a_second_demo_in_the_same_checkout_is_told_so(
 ) -> None:
     checkout = a_checkout()
     first = a_demo(checkout)
-    wait_for(lambda: (checkout / ".stand" / "lock").exists(), first)
+    wait_for(lambda: bool(first.lines), first)
 
     second = a_demo(checkout)
 
