@@ -61,16 +61,16 @@ def send(lease: Lease, planned: Planned, purpose: Purpose) -> Lease | None:
         raise ValueError("an effect belongs to a case")
     names = {path.partition(".")[0] for path in planned.spec.preconditions}
     readings = read_now(lease.case.definition, planned.intake, names)
-    failpoint("execute.before_begin")
+    failpoint("execute.before_begin", *lease.about)
     try:
         begun = begin_call(lease, planned, purpose, readings)
     except CallRefused as refused:
         return _settle_refused_call(lease, planned, readings, refused)
-    failpoint("execute.begun")
+    failpoint("execute.begun", *lease.about)
     outcome = _perform(planned, begun)
-    failpoint("execute.answered")
+    failpoint("execute.answered", *lease.about)
     back = read_back(lease, planned) if isinstance(outcome, Confirmed) else None
-    failpoint("execute.read_back")
+    failpoint("execute.read_back", *lease.about)
     try:
         with settlement(lease) as settling:
             settle_outcome(settling, planned, begun.call_id, outcome, readings, back)

@@ -65,7 +65,7 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
                 fault = Fault(FaultKind.TRANSIENT, refused.params["reason"])
                 settling.again(HELD_UP, give_back=True, fault=fault)
         return settling.next_lease
-    failpoint("notify.begun")
+    failpoint("notify.begun", *lease.about)
     spec = planned.spec
     request = {"subject": text.subject, "text": text.body, "reference": lease.case.public_id}
     try:
@@ -75,7 +75,7 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
     except Exception as error:
         log.exception("sending notice %s failed", spec.id)
         outcome = Unknown("adapter_failed", type(error).__name__)
-    failpoint("notify.answered")
+    failpoint("notify.answered", *lease.about)
     try:
         with settlement(lease) as settling:
             _settle(settling, planned, begun.call_id, outcome)

@@ -17,6 +17,7 @@ from caseflow.domain.retry import GiveUp, RetryPolicy
 from cases.claiming import Lease
 from cases.observing import Readings
 from cases.settling import Fault, Settlement, settlement
+from cases.stages import policy_of
 from integrations.contract import Adapter
 from integrations.registry import get_adapter
 
@@ -49,14 +50,14 @@ def reconcile(lease: Lease) -> Lease | None:
     if planned.accepted:
         answer = Confirmed()
     elif adapter.can_lookup:
-        failpoint("reconcile.before_lookup")
+        failpoint("reconcile.before_lookup", *lease.about)
         answer = adapter.lookup(key=planned.spec.key, call_id=call_id)
-        failpoint("reconcile.looked_up")
+        failpoint("reconcile.looked_up", *lease.about)
     if isinstance(answer, NotApplied) and _may_repeat(adapter, planned):
         _store_lookup(lease, planned, call_id, begun_at, answer)
         return send(lease, planned, Purpose.REPEAT)
     back = read_back(lease, planned)
-    failpoint("reconcile.before_store")
+    failpoint("reconcile.before_store", *lease.about)
     with settlement(lease) as settling:
         if answer is not None and not planned.accepted:
             add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
@@ -91,7 +92,7 @@ def _settle(
 
 def _ask_again(settling: Settlement, planned: Planned, reason: str) -> None:
     lease = settling.lease
-    verdict = POLICY.next(
+    verdict = policy_of(lease.definition, settling.row).next(
         attempt=lease.spent, kind=FaultKind.TRANSIENT, now=settling.now, deadline_at=lease.deadline_at, rng=rng
     )
     if isinstance(verdict, GiveUp):

@@ -86,8 +86,8 @@ def decide(
     try:
         with transaction.atomic():
             decided = _decide(proposal, person, said)
-            failpoint("decide.before_commit")
-        failpoint("decide.committed")
+            failpoint("decide.before_commit", decided.case.public_id)
+        failpoint("decide.committed", decided.case.public_id)
         return decided
     except (NotPermitted, CauserMayNotDecide, StaleSnapshot, ProposalExpired, AlreadyDecided, NotDecidable) as error:
         _record_refusal(proposal, person, said, error)

@@ -86,7 +86,7 @@ def propose(lease: Lease) -> Lease | None:
     process = lease.case.definition
     proposer = proposer_named(process.proposer)
     proposed = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
-    failpoint("propose.answered")
+    failpoint("propose.answered", *lease.about)
     with settlement(lease) as settling:
         try:
             submit_proposal(settling, process, proposer, proposed, ground)

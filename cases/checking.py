@@ -25,9 +25,9 @@ def observe(lease: Lease) -> Lease | None:
     if lease.case is None:
         raise ValueError("observe needs a case")
     known: Known = lease.loaded
-    failpoint("observe.before_read")
+    failpoint("observe.before_read", *lease.about)
     readings = read_now(lease.case.definition, known.intake)
-    failpoint("observe.after_read")
+    failpoint("observe.after_read", *lease.about)
     with settlement(lease) as settling:
         sealer = Sealer.of_wrapped(known.wrapped_key) if known.wrapped_key else None
         ids = store_readings(lease.case.id, readings, at=settling.now, sealer=sealer)

@@ -46,6 +46,12 @@ class Lease:
     def definition(self) -> Stage:
         return stage_named(self.stage)
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What a failpoint may be bound to."""
+        case = (self.case.public_id, self.case.external_id) if self.case else ()
+        return (*case, self.stage, f"attempt-{self.number}")
+
 
 _CLAIM = f"""
 WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at),

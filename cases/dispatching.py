@@ -106,11 +106,11 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW) -> Sweep:
             again = [row[0] for row in cursor.fetchall()]
             cursor.execute(_RING_NEW, parameters)
             fresh = [row[0] for row in cursor.fetchall()]
-            failpoint("dispatch.before_commit")
-        failpoint("dispatch.marked")
+            failpoint("dispatch.before_commit", *map(str, [*again, *fresh]))
+        failpoint("dispatch.marked", *map(str, [*again, *fresh]))
         for task_id in [*again, *fresh]:
             ring(queue, task_id)
-            failpoint("dispatch.rung_one")
+            failpoint("dispatch.rung_one", str(task_id))
         rung += len(again) + len(fresh)
         full = full or bool(fresh)
     return Sweep(rung, full)

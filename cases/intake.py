@@ -103,9 +103,9 @@ def open_case(
                 opened = _insert(ticket, organisation, department_id, actor)
                 if opened is not None:
                     ring_after_commit()
-                failpoint("intake.before_commit")
+                failpoint("intake.before_commit", ticket.external_id)
             if opened is not None:
-                failpoint("intake.after_commit")
+                failpoint("intake.after_commit", ticket.external_id)
                 return opened
         except IntegrityError as error:
             if "cases_case_public_id" not in str(error):

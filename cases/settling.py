@@ -240,5 +240,5 @@ def settlement(lease: Lease) -> Iterator[Settlement]:
         settling.lock()
         yield settling
         settling.finish()
-        failpoint(f"{lease.stage}.before_commit")
-    failpoint(f"{lease.stage}.committed")
+        failpoint(f"{lease.stage}.before_commit", *lease.about)
+    failpoint(f"{lease.stage}.committed", *lease.about)

@@ -31,7 +31,7 @@ def worker_name() -> str:
 
 def work_on(task_id: int, *, worker: str | None = None) -> None:
     """Claim the task and follow its case as far as this worker may. Nothing happens to a task that is not due."""
-    failpoint("worker.before_claim")
+    failpoint("worker.before_claim", str(task_id))
     lease = _begin(task_id, worker or worker_name())
     while lease is not None:
         lease = _one_stage(lease)
@@ -56,7 +56,7 @@ def _begin(task_id: int, worker: str) -> Lease | None:
 def _one_stage(lease: Lease) -> Lease | None:
     with held(lease):
         try:
-            failpoint("worker.claimed")
+            failpoint("worker.claimed", *lease.about)
             if lease.exhausted:
                 return _settle_exhausted(lease)
             return lease.definition.run(lease)
@@ -78,10 +78,10 @@ def _one_stage(lease: Lease) -> Lease | None:
 
 def _settle_fault(lease: Lease, fault: Fault) -> None:
     try:
-        failpoint("worker.before_fault_stored")
+        failpoint("worker.before_fault_stored", *lease.about)
         with settlement(lease) as settling:
             settling.fail(fault, rng=rng)
-        failpoint("worker.fault_stored")
+        failpoint("worker.fault_stored", *lease.about)
     except LeaseLost:
         log.warning("lease of task %s was lost before its fault could be stored", lease.task_id)
 

@@ -46,7 +46,7 @@ class System:
 
     Servers named by DATABASE_URL (and DATABASE_OWNER_URL) and REDIS_URL are used as they are; else embedded ones are
     started in `folder`. `database` asks for a fresh database of that name, dropped at the end; `redis_database` for
-    another numbered database. `environment` adds to what the processes are told.
+    another numbered database. `environment` adds to what the processes are told, `told` to what single roles are told.
     """
 
     def __init__(
@@ -54,10 +54,13 @@ class System:
         folder: Path,
         *,
         workers: int = 2,
+        worker_threads: int = WORKER_THREADS,
+        dispatchers: int = 1,
         web_port: int = 0,
         database: str = "",
         redis_database: int = 0,
         environment: Mapping[str, str] | None = None,
+        told: Mapping[str, Mapping[str, str]] | None = None,
         tell: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.folder = folder.resolve()
@@ -66,7 +69,10 @@ class System:
         self.environment: dict[str, str] = {}
         self.base_url = ""
         self.simulator_url = ""
+        self.told = {role: dict(more) for role, more in (told or {}).items()}
         self._workers = [f"worker-{number}" for number in range(1, workers + 1)]
+        self._dispatchers = ["dispatcher", *(f"dispatcher-{number}" for number in range(2, dispatchers + 1))]
+        self._threads = worker_threads
         self._web_port = web_port
         self._database = database
         self._redis_database = redis_database
@@ -76,8 +82,13 @@ class System:
 
     @property
     def pids(self) -> dict[str, int]:
-        """Process id by role: postgres, valkey, simulator, web, worker-1 ..., dispatcher."""
+        """Process id by role: postgres, valkey, simulator, web, worker-1 ..., dispatcher, dispatcher-2 ..."""
         return self.processes.pids
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What `start_processes` starts."""
+        return ("simulator", "web", *self._workers, *self._dispatchers)
 
     def __enter__(self) -> "System":
         try:
@@ -162,16 +173,17 @@ class System:
     def start_processes(self) -> None:
         """Start everything at once, then wait for each."""
         self._tell("starting processes")
-        for name in ("simulator", "web", *self._workers, "dispatcher"):
+        for name in self.roles:
             self.start(name)
-        for name in ("simulator", "web", *self._workers, "dispatcher"):
+        for name in self.roles:
             self.wait_ready(name)
 
     def start(self, name: str) -> int:
         """Start (again) one role of the product."""
         log = self.processes.logs / f"{name}.log"
         log.unlink(missing_ok=True)  # so that readiness is read from this start's lines
-        return self.processes.start(name, self._argv(name), self.environment | {"CASEFLOW_ROLE": name}, folder=CHECKOUT)
+        environment = self.environment | {"CASEFLOW_ROLE": name} | self.told.get(name, {})
+        return self.processes.start(name, self._argv(name), environment, folder=CHECKOUT)
 
     def wait_ready(self, name: str) -> None:
         """Wait until a started role does its work."""
@@ -183,7 +195,7 @@ class System:
                 self.processes.wait_ready(
                     name, lambda: self._log_says(name, "Listening at") and answers(f"{self.base_url}/healthz")
                 )
-            case "dispatcher":
+            case _ if name in self._dispatchers:
                 self.processes.wait_ready(name, lambda: self._log_says(name, "ready"))
             case _:
                 self.processes.wait_ready(name, lambda: self._log_says(name, "is ready for action"))
@@ -209,7 +221,7 @@ class System:
         """Stop everything, the servers last; drop a database that was made for this system."""
         servers = {"postgres", "valkey"}
         # Who rings and who asks first, then who works, then what they lean on.
-        for name in ("dispatcher", "web", *self._workers, "simulator"):
+        for name in (*self._dispatchers, "web", *self._workers, "simulator"):
             if name in self.processes.roles:
                 self.processes.stop(name)
         self.processes.stop(*[name for name in self.processes.roles if name not in servers])
@@ -234,12 +246,12 @@ class System:
                     *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
                     *("--graceful-timeout", "5", "--no-control-socket"),
                 ]
-            case "dispatcher":
+            case _ if name in self._dispatchers:
                 return [python, "manage.py", "run_dispatcher"]
             case _:
                 return [
                     *(python, "-m", "dramatiq", "caseflow.worker:broker"),
-                    *("--processes", "1", "--threads", str(WORKER_THREADS)),
+                    *("--processes", "1", "--threads", str(self._threads)),
                 ]
 
     def _log_says(self, name: str, words: str) -> bool:
