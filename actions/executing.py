@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from random import Random
 from typing import Any
@@ -19,20 +18,24 @@ from cases.observing import Readings, read_now, store_readings
 from cases.publishing import NewTask
 from cases.settling import Fault, Settlement, settlement
 from cases.stages import policy_of
-from integrations.registry import get_adapter
+from integrations.registry import get_adapter, owner_of
 
-from .beginning import Begun, Purpose, begin_call
+from .beginning import Purpose, begin_call
 from .models import ActionStatus
 from .planned import Planned, find_planned, reserved
+from .sending import perform
 from .storing import cancel_planned, end_lost_calls, end_own_call, store_outcome
+from .undoing import outcome_of_undoing
 
-log = logging.getLogger("caseflow.actions")
 rng = Random()  # noqa: S311  # jitter, no secret
 
 BUSY = timedelta(seconds=2)  #: until a busy subject is tried again
 HELD_UP = timedelta(seconds=15)  #: until a paused system or installation is tried again
 FIRST_LOOK = timedelta(seconds=1)  #: from a lost answer to the first look-up
 READ_AGAIN = timedelta(seconds=2)  #: until an accepted effect is read back again
+
+#: Why the service said no is what a person has to do next (requirement C1).
+_WAYS_ON = {FaultKind.INVALID_DATA: "invalid_data", FaultKind.NOT_PERMITTED: "not_permitted"}
 
 
 def load_execute(lease: Lease) -> Planned:
@@ -67,7 +70,7 @@ def send(lease: Lease, planned: Planned, purpose: Purpose) -> Lease | None:
     except CallRefused as refused:
         return _settle_refused_call(lease, planned, readings, refused)
     failpoint("execute.begun", *lease.about)
-    outcome = _perform(planned, begun)
+    outcome = perform(lease, planned, begun, to=planned.spec.subject, request=planned.spec.request)
     failpoint("execute.answered", *lease.about)
     back = read_back(lease, planned) if isinstance(outcome, Confirmed) else None
     failpoint("execute.read_back", *lease.about)
@@ -106,18 +109,6 @@ def settle_outcome(
             _unknown(settling, planned, call_id, outcome)
 
 
-def _perform(planned: Planned, begun: Begun) -> Outcome:
-    spec = planned.spec
-    try:
-        return get_adapter(spec.system).perform(
-            spec.operation, spec.subject, spec.request, key=spec.key, call_id=begun.call_id
-        )
-    except Exception as error:
-        # Whatever went wrong here may have gone wrong after the request had left.
-        log.exception("performing %s failed", spec.id)
-        return Unknown("adapter_failed", type(error).__name__)
-
-
 def read_back(lease: Lease, planned: Planned) -> Readings | None:
     """The facts that confirm the effect, or None where the system cannot be read just now."""
     if lease.case is None:
@@ -150,7 +141,11 @@ def _confirmed(
     notices = planned.notices()
     if notices:
         follow = [NewTask("notify", subject=notice.id) for notice in notices]
-        settling.move(Event.EFFECTS_CONFIRMED, facts=facts, adds=adds, follow=follow)
+        event = Event.UNDONE if planned.is_undoing else Event.EFFECTS_CONFIRMED
+        settling.move(event, facts=facts, adds=adds, follow=follow)
+    elif planned.is_undoing:
+        sets = outcome_of_undoing(settling.case.id)
+        settling.move(Event.UNDONE_WITHOUT_NOTICES, facts=facts, sets=sets, adds=adds)
     else:
         settling.move(Event.EFFECTS_CONFIRMED_WITHOUT_NOTICES, facts=facts, adds=adds)
 
@@ -170,7 +165,16 @@ def _unknown(settling: Settlement, planned: Planned, call_id: str, outcome: Unkn
 
 def _refused(settling: Settlement, planned: Planned, call_id: str, outcome: Outcome, reason: str, code: str) -> None:
     store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.REFUSED, settled=True, code=code)
-    facts = _about(planned, call_id) | {"code": code}
+    facts = _about(planned, call_id) | {"code": code} | owner_of(planned.spec.system)
+    if isinstance(outcome, Refused):
+        facts["fault"] = outcome.kind
+        reason = _WAYS_ON.get(outcome.kind, reason)
+    if planned.spec.undoes:
+        facts["undoes"] = planned.spec.undoes
+        reason = "undoing_refused"
+    elif planned.spec.position > 1:
+        # Effects run one after the other: those before this one are confirmed and stand.
+        reason = "effect_refused_partly"
     adds = {"effects_open": -1}
     if settling.late:
         settling.record("action.refused", facts=facts, adds=adds)
@@ -216,6 +220,7 @@ def _still_unknown(
     if settling.late:
         settling.record("action.unknown", facts=facts)
     else:
+        facts |= owner_of(planned.spec.system)
         settling.move(Event.EFFECT_UNKNOWN, facts=facts, sets={"reason": "unknown_too_long"})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -16,15 +15,17 @@ from caseflow.domain.retry import GiveUp, RetryPolicy
 from cases.claiming import Lease
 from cases.personal import digest_of_personal, read_texts
 from cases.settling import Fault, Settlement, settlement
-from integrations.registry import get_adapter
+from cases.stages import policy_of
+from integrations.registry import get_adapter, owner_of
 
 from .beginning import Purpose, begin_call
 from .models import Action, ActionStatus
 from .planned import Planned, find_planned, reserved
+from .sending import perform
 from .storing import add_lookup, end_lost_calls, end_own_call, store_outcome
 from .texts import notice_text
+from .undoing import outcome_of_undoing
 
-log = logging.getLogger("caseflow.actions")
 rng = Random()  # noqa: S311  # jitter, no secret
 
 POLICY = RetryPolicy(limit=8, deadline=timedelta(minutes=30))
@@ -66,15 +67,8 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
                 settling.again(HELD_UP, give_back=True, fault=fault)
         return settling.next_lease
     failpoint("notify.begun", *lease.about)
-    spec = planned.spec
     request = {"subject": text.subject, "text": text.body, "reference": lease.case.public_id}
-    try:
-        outcome: Outcome = get_adapter(spec.system).perform(
-            spec.operation, planned.address, request, key=spec.key, call_id=begun.call_id
-        )
-    except Exception as error:
-        log.exception("sending notice %s failed", spec.id)
-        outcome = Unknown("adapter_failed", type(error).__name__)
+    outcome = perform(lease, planned, begun, to=planned.address, request=request)
     failpoint("notify.answered", *lease.about)
     try:
         with settlement(lease) as settling:
@@ -95,7 +89,7 @@ def _look_up(lease: Lease, planned: Planned) -> Lease | None:
         return settling.next_lease
     call_id, begun_at = str(uuid4()), datetime.now(UTC)
     answer = adapter.lookup(key=planned.spec.key, call_id=call_id)
-    young = planned.first_sent_at is not None and begun_at - planned.first_sent_at < adapter.key_life
+    young = planned.key_age is not None and planned.key_age < adapter.key_life
     if isinstance(answer, NotApplied) and adapter.honours_keys and young:
         _store_lookup(lease, planned, call_id, begun_at, answer)
         return _send(lease, planned)
@@ -125,13 +119,13 @@ def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: No
     lease = settling.lease
     doubt = isinstance(outcome, Unknown)
     status = ActionStatus.UNKNOWN if doubt else ActionStatus.PLANNED
-    verdict = POLICY.next(
+    verdict = policy_of(lease.definition, settling.row).next(
         attempt=lease.spent,
         kind=FaultKind.TRANSIENT,
         now=settling.now,
         deadline_at=lease.deadline_at,
         rng=rng,
-        retry_after=outcome.retry_after if isinstance(outcome, NotApplied) else None,
+        retry_after=outcome.retry_after,
     )
     if isinstance(verdict, GiveUp) or (doubt and not get_adapter(planned.spec.system).can_lookup):
         _final(settling, planned, call_id, outcome, status if doubt else ActionStatus.REFUSED)
@@ -140,6 +134,16 @@ def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: No
     kind = "action.unknown" if doubt else "action.not_applied"
     settling.record(kind, facts=_about(planned, call_id) | {"code": outcome.code})
     settling.again(verdict.delay, fault=Fault(FaultKind.TRANSIENT, outcome.code, outcome.message))
+
+
+def settle_exhausted(settling: Settlement, reason: str) -> None:
+    """No further try: this notice is settled by what is known of it, and the others of its plan go on (design §4)."""
+    planned = reserved(settling.lease, find_planned(settling.lease, effects_only=False))
+    if planned.in_doubt:
+        end_lost_calls(planned.row_id or 0)
+        _final(settling, planned, "", Unknown(reason), ActionStatus.UNKNOWN)
+    elif planned.status is ActionStatus.PLANNED:
+        _final(settling, planned, "", NotApplied(reason), ActionStatus.REFUSED)
 
 
 def _final(settling: Settlement, planned: Planned, call_id: str, outcome: Outcome, status: ActionStatus) -> None:
@@ -152,11 +156,14 @@ def _final(settling: Settlement, planned: Planned, call_id: str, outcome: Outcom
     if settling.case.state is not State.NOTIFYING or settling.late or unsettled:
         settling.record(f"action.{status.value.lower()}", facts=facts)
         return
-    if all(found is ActionStatus.CONFIRMED for found in [status, *others]):
+    if not all(found is ActionStatus.CONFIRMED for found in [status, *others]):
+        facts |= owner_of(planned.spec.system)
+        settling.move(Event.NOTICES_UNCONFIRMED, facts=facts, sets={"reason": "notice_unconfirmed"})
+    elif planned.is_undoing:
+        settling.move(Event.UNDOING_NOTICES_CONFIRMED, facts=facts, sets=outcome_of_undoing(settling.case.id))
+    else:
         done = Event.NOTICES_CONFIRMED if planned.has_effects else Event.CLOSING_NOTICES_CONFIRMED
         settling.move(done, facts=facts)
-    else:
-        settling.move(Event.NOTICES_UNCONFIRMED, facts=facts, sets={"reason": "notice_unconfirmed"})
 
 
 def _others(planned: Planned) -> list[ActionStatus | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
@@ -23,8 +23,9 @@ SELECT p.id, p.public_id, p.snapshot, p.digest, p.has_effects, p.needs_approval,
         WHERE d.proposal_id = p.id AND d.decisive AND d.kind = 'approve'),
        EXISTS (SELECT 1 FROM actions_externalcall e
                WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome = 'confirmed'),
-       (SELECT max(e.begun_at) FROM actions_externalcall e
-        WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome IN ('', 'unknown'))
+       (SELECT max(coalesce(e.ended_at, clock_timestamp())) FROM actions_externalcall e
+        WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome IN ('', 'unknown')),
+       clock_timestamp() - a.first_sent_at
 FROM approvals_proposal p LEFT JOIN actions_action a ON a.proposal_id = p.id AND a.public_id = %(action)s
 WHERE p.case_id = %(case)s AND (p.has_effects OR NOT %(effects_only)s)
 ORDER BY p.number DESC LIMIT 1
@@ -60,7 +61,8 @@ class Planned:
     first_sent_at: datetime | None
     execute_by: datetime | None
     accepted: bool  #: a call was answered with success; only the read-back is still missing
-    unanswered_at: datetime | None  #: when the newest call that got no answer began; it may land late
+    unanswered_at: datetime | None  #: when the newest call that got no answer was over for us; it may land late
+    key_age: timedelta | None  #: by the database's clock; a worker's may be an hour off
     address: str = ""
 
     @property
@@ -70,6 +72,12 @@ class Planned:
     @property
     def in_doubt(self) -> bool:
         return self.status in (ActionStatus.REQUESTED, ActionStatus.UNKNOWN)
+
+    @property
+    def is_undoing(self) -> bool:
+        """Every effect of the plan compensates an earlier one."""
+        effects = [action for action in actions_of(self.snapshot) if action.kind == ActionKind.EFFECT]
+        return bool(effects) and all(effect.undoes for effect in effects)
 
     def following(self) -> ActionSpec | None:
         """The next effect of the plan, if any."""
@@ -96,7 +104,7 @@ def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
     if row is None:
         raise KeyError(f"case {lease.case.public_id} has no plan")
     proposal_id, proposal, snapshot, digest, has_effects, needs, intake, row_id, status, *times = row
-    sent, execute_by, accepted, unanswered_at = times
+    sent, execute_by, accepted, unanswered_at, key_age = times
     plan = opened(snapshot)
     return Planned(
         spec={action.id: action for action in actions_of(plan)}[lease.subject],
@@ -113,6 +121,7 @@ def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
         execute_by=execute_by,
         accepted=accepted,
         unanswered_at=unanswered_at,
+        key_age=key_age,
     )
 
 

@@ -6,6 +6,7 @@ system honours keys and the key is alive.
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -19,13 +20,13 @@ from cases.observing import Readings
 from cases.settling import Fault, Settlement, settlement
 from cases.stages import policy_of
 from integrations.contract import Adapter
-from integrations.registry import get_adapter
+from integrations.registry import get_adapter, owner_of
 
 from .beginning import Purpose
 from .executing import READ_AGAIN, read_back, rng, send, settle_outcome
 from .models import ActionStatus
 from .planned import Planned, find_planned
-from .storing import add_lookup, end_lost_calls
+from .storing import add_lookup, end_lost_calls, store_outcome
 
 #: Longer than any adapter's `settles_after`, which `manage.py check` compares.
 POLICY = RetryPolicy(base=timedelta(seconds=2), cap=timedelta(seconds=30), limit=60, deadline=timedelta(minutes=20))
@@ -45,7 +46,7 @@ def reconcile(lease: Lease) -> Lease | None:
             pass
         return settling.next_lease
     adapter = get_adapter(planned.spec.system)
-    call_id, begun_at = str(uuid4()), datetime.now(UTC)
+    call_id, begun_at, asked = str(uuid4()), datetime.now(UTC), time.monotonic()
     answer: LookupOutcome | None = None
     if planned.accepted:
         answer = Confirmed()
@@ -59,14 +60,30 @@ def reconcile(lease: Lease) -> Lease | None:
     back = read_back(lease, planned)
     failpoint("reconcile.before_store", *lease.about)
     with settlement(lease) as settling:
+        if planned.status is ActionStatus.REQUESTED and not planned.accepted:
+            _note_lost(settling, planned)
         if answer is not None and not planned.accepted:
             add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
-        _settle(settling, planned, adapter, answer, back)
+        # Only how long ago the question was asked is ours; the moment itself is the database's.
+        asked_at = settling.now - timedelta(seconds=time.monotonic() - asked)
+        _settle(settling, planned, adapter, answer, back, asked_at)
     return settling.next_lease
 
 
+def _note_lost(settling: Settlement, planned: Planned) -> None:
+    """The worker that repeated the call from here was lost with it: from now on it counts as unanswered."""
+    end_lost_calls(planned.row_id or 0)
+    store_outcome(planned.row_id or 0, "", Unknown("worker_lost"), status=ActionStatus.UNKNOWN)
+    settling.record("action.unknown", facts={"action": planned.spec.id, "code": "worker_lost"})
+
+
 def _settle(
-    settling: Settlement, planned: Planned, adapter: Adapter, answer: LookupOutcome | None, back: Readings | None
+    settling: Settlement,
+    planned: Planned,
+    adapter: Adapter,
+    answer: LookupOutcome | None,
+    back: Readings | None,
+    asked_at: datetime,
 ) -> None:
     shown = back is not None and not differences(planned.spec.confirms, back.facts)
     match answer:
@@ -76,13 +93,16 @@ def _settle(
                 settle_outcome(settling, planned, "", answer, None, back, confirmed_by=by)
             else:
                 _ask_again(settling, planned, "not_confirmed")
+        case NotApplied() if shown and adapter.honours_keys:
+            # The key is past its life, and what a system has forgotten it cannot deny: the subject is the evidence.
+            settle_outcome(settling, planned, "", Confirmed(), None, back, confirmed_by="read")
         case NotApplied():
-            if _settled_by_now(adapter, planned, settling):
+            if _settled_by(asked_at, adapter, planned):
                 _to_person(settling, planned, Event.EFFECT_NOT_APPLIED, "not_applied")
             else:
                 _ask_again(settling, planned, "not_applied")
         case Unknown():
-            _ask_again(settling, planned, "unknown_too_long")
+            _ask_again(settling, planned, "unknown_too_long", answer.retry_after)
         case None if shown:
             # No look-up here: the subject itself is the evidence.
             settle_outcome(settling, planned, "", Confirmed(), None, back, confirmed_by="read")
@@ -90,10 +110,15 @@ def _settle(
             _ask_again(settling, planned, "unknown_too_long")
 
 
-def _ask_again(settling: Settlement, planned: Planned, reason: str) -> None:
+def _ask_again(settling: Settlement, planned: Planned, reason: str, retry_after: timedelta | None = None) -> None:
     lease = settling.lease
     verdict = policy_of(lease.definition, settling.row).next(
-        attempt=lease.spent, kind=FaultKind.TRANSIENT, now=settling.now, deadline_at=lease.deadline_at, rng=rng
+        attempt=lease.spent,
+        kind=FaultKind.TRANSIENT,
+        now=settling.now,
+        deadline_at=lease.deadline_at,
+        rng=rng,
+        retry_after=retry_after,
     )
     if isinstance(verdict, GiveUp):
         _to_person(settling, planned, Event.EFFECT_UNKNOWN, reason)
@@ -106,7 +131,8 @@ def _to_person(settling: Settlement, planned: Planned, event: Event, reason: str
     """The action stays in doubt: nobody may call it refused, or send it again, without evidence."""
     settling.end_as("failed", reason, reason)
     if not settling.late:
-        settling.move(event, facts={"action": planned.spec.id, "reason": reason}, sets={"reason": reason})
+        facts = {"action": planned.spec.id, "reason": reason} | owner_of(planned.spec.system)
+        settling.move(event, facts=facts, sets={"reason": reason})
 
 
 def _store_lookup(lease: Lease, planned: Planned, call_id: str, begun_at: datetime, answer: LookupOutcome) -> None:
@@ -116,11 +142,9 @@ def _store_lookup(lease: Lease, planned: Planned, call_id: str, begun_at: dateti
 
 
 def _may_repeat(adapter: Adapter, planned: Planned) -> bool:
-    if not adapter.honours_keys or planned.first_sent_at is None:
-        return False
-    return datetime.now(UTC) - planned.first_sent_at < adapter.key_life
+    return adapter.honours_keys and planned.key_age is not None and planned.key_age < adapter.key_life
 
 
-def _settled_by_now(adapter: Adapter, planned: Planned, settling: Settlement) -> bool:
-    """An unanswered request may still land for a while; only then does "not applied" count."""
-    return planned.first_sent_at is not None and settling.now - planned.first_sent_at > adapter.settles_after
+def _settled_by(asked_at: datetime, adapter: Adapter, planned: Planned) -> bool:
+    """An unanswered request may still land for a while; "not applied" counts when it was asked after that."""
+    return planned.unanswered_at is not None and asked_at - planned.unanswered_at > adapter.settles_after

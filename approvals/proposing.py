@@ -8,9 +8,11 @@ from datetime import datetime
 from random import SystemRandom
 from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, Subquery
 from django.db.models.functions import Coalesce
 
+from audit.models import AuditEvent
 from caseflow.domain.errors import BrokenProposal
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import public_id
@@ -29,6 +31,18 @@ from .rules import check_plan, check_proposed
 from .snapshots import build_snapshot, effects_of, notices_of, sealed
 
 _rng = SystemRandom()
+
+#: Who ordered one of these caused what is proposed afterwards, and does not decide on it (design §9).
+ORDERS = tuple(
+    f"case.{event}"
+    for event in (
+        Event.OBSERVE_AGAIN,
+        Event.INPUT_CORRECTED,
+        Event.RECONCILE_ORDERED,
+        Event.REPEAT_ORDERED,
+        Event.RESULT_BY_HAND,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +77,23 @@ def load_ground(lease: Lease) -> Ground:
         raise ValueError("propose needs a case")
     observations = newest_observations(lease.case.id)
     proposals = Proposal.objects.filter(case_id=lease.case.id).order_by().values("case_id")
+    orders = AuditEvent.objects.filter(case_id=lease.case.id, actor_kind="person", kind__in=ORDERS)
     revisions = list(
         IntakeRevision.objects.filter(case_id=lease.case.id)
         .order_by("number")
-        .values_list("body", "told_by_person", Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0))
+        .values_list(
+            "body",
+            "told_by_person",
+            Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0),
+            ArraySubquery(orders.values("actor_id")),
+        )
     )
+    causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][3])
     return Ground(
         facts={row.name: row.value for row in observations},
         observations=tuple(row.pk for row in observations),
         intake=revisions[-1][0],
-        causers=tuple(sorted({person for _, person, _ in revisions if person is not None})),
+        causers=tuple(sorted(causers)),
         effects=effects_of_case(lease.case.id) if _has_effects(lease.case) else (),
         number=revisions[-1][2] + 1,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from caseflow.domain.errors import BrokenProposal
-from caseflow.domain.process import Effect, EndingKind, Facts, IntakeBody, Plan, Process, Proposed, value_at
+from caseflow.domain.process import Effect, EndingKind, Facts, IntakeBody, Plan, Process, Proposed, standing, value_at
 
 
 def check_proposed(process: Process, proposed: Proposed, facts: Facts, intake: IntakeBody) -> None:
@@ -36,3 +36,15 @@ def check_plan(plan: Plan, kind: EndingKind, effects: Sequence[Effect]) -> None:
         before = confirmed.get((spec.system, spec.operation, spec.subject))
         if before and spec.again_after != before:
             raise BrokenProposal(problem=f"this case already did {spec.operation} {spec.subject} as {before}")
+    _check_compensations(plan, effects)
+
+
+def _check_compensations(plan: Plan, effects: Sequence[Effect]) -> None:
+    """What is undone is a confirmed effect of this case that still stands, and it is undone once."""
+    stands = {effect.action_id for effect in standing(effects)}
+    for spec in plan.effects:
+        if not spec.undoes:
+            continue
+        if spec.undoes not in stands:
+            raise BrokenProposal(problem=f"{spec.undoes} is no confirmed effect of this case that still stands")
+        stands.remove(spec.undoes)

@@ -7,16 +7,20 @@ closed, what this worker does not have is handed back for a while, what is pause
 from __future__ import annotations
 
 import json
+import logging
+import time
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from .processes import all_processes
 from .publishing import PAUSED, Fresh
 from .rows import SELECTED, CaseRow
 from .stages import Stage, all_stages, stage_named
+
+log = logging.getLogger("caseflow.claiming")
 
 HAND_BACK = timedelta(seconds=60)  #: until a worker with the right version is likely to come by
 
@@ -25,7 +29,8 @@ HAND_BACK = timedelta(seconds=60)  #: until a worker with the right version is l
 class Lease:
     """The right to settle one task, and the case as it was then; `loaded` is what the stage read with the claim.
 
-    `exhausted` names why the task may not be tried again; the holder then only settles.
+    `exhausted` names why the task may not be tried again; the holder then only settles. `taken` is a moment of this
+    process's monotonic clock before the lease began: what counts from it ends no later than it does for the database.
     """
 
     task_id: int
@@ -41,6 +46,7 @@ class Lease:
     case: CaseRow | None
     exhausted: str = ""
     loaded: Any = field(default=None, compare=False)
+    taken: float = field(default=0.0, compare=False)
 
     @property
     def definition(self) -> Stage:
@@ -58,12 +64,13 @@ WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at),
 mine AS MATERIALIZED (
   SELECT task.*, clock.at AS now,
          known.stage IS NOT NULL AND (task.process = '' OR task.process = ANY(%(processes)s)) AS known,
-         known.span, known.lease, known.infrastructure,
+         known.span, known.lease,
+         coalesce((known.losses ->> task.process)::int, known.infrastructure) AS infrastructure,
          coalesce(task.deadline_at, clock.at
            + coalesce((known.patience ->> task.process)::float8, known.usual) * interval '1 second') AS patience_ends
   FROM cases_task task CROSS JOIN clock
   LEFT JOIN jsonb_to_recordset(%(stages)s::jsonb)
-       AS known(stage text, span float8, lease float8, infrastructure int, usual float8, patience jsonb)
+       AS known(stage text, span float8, lease float8, infrastructure int, losses jsonb, usual float8, patience jsonb)
        ON known.stage = task.stage
   WHERE task.id = %(task)s AND (task.status = 'due' AND task.available_at <= clock.at
                              OR task.status = 'leased' AND task.leased_until < clock.at)
@@ -109,8 +116,12 @@ FROM taken LEFT JOIN cases_case c ON c.id = taken.case_id
 """
 
 
-def claim(task_id: int, *, worker: str) -> Lease | None:
-    """The lease of a due or abandoned task, or None. Part of the caller's transaction; nothing of the case changes."""
+def claim(task_id: int, *, worker: str, load: bool = True) -> Lease | None:
+    """The lease of a due or abandoned task, or None. Part of the caller's transaction; nothing of the case changes.
+
+    Without `load` the stage reads nothing yet.
+    """
+    taken = time.monotonic()
     with connection.cursor() as cursor:
         cursor.execute(
             _CLAIM,
@@ -139,12 +150,13 @@ def claim(task_id: int, *, worker: str) -> Lease | None:
         worker=worker,
         case=CaseRow.of(case) if has_case else None,
         exhausted="" if verdict == "claimed" else verdict,
+        taken=taken,
     )
-    return lease if lease.exhausted else loaded(lease)
+    return loaded(lease) if load and not lease.exhausted else lease
 
 
-def lease_of(fresh: Fresh, *, case: CaseRow, queue: str, worker: str) -> Lease:
-    """The lease of a task that was published and claimed in one statement."""
+def lease_of(fresh: Fresh, *, case: CaseRow, queue: str, worker: str, taken: float) -> Lease:
+    """The lease of a task that was published and claimed in one statement, begun after the moment `taken`."""
     lease = Lease(
         task_id=fresh.task_id,
         fence=1,
@@ -157,24 +169,35 @@ def lease_of(fresh: Fresh, *, case: CaseRow, queue: str, worker: str) -> Lease:
         deadline_at=fresh.deadline_at,
         worker=worker,
         case=case,
+        taken=taken,
     )
     return loaded(lease)
 
 
 def loaded(lease: Lease) -> Lease:
-    """The lease with what its stage reads in the claim's transaction."""
+    """The lease with what its stage reads in the claim's transaction.
+
+    What cannot be read there must spoil neither the claim, which counts the attempt, nor the settlement before it: the
+    worker reads again as part of the attempt, which then fails by itself.
+    """
     load = lease.definition.load
-    return replace(lease, loaded=load(lease)) if load else lease
+    if load is None:
+        return lease
+    try:
+        return replace(lease, loaded=load(lease))
+    except DatabaseError:
+        raise
+    except Exception:
+        log.exception("task %s could not read what its stage needs", lease.task_id)
+        return lease
 
 
 def _known_stages() -> str:
-    """What this worker has, as JSON: stage, its longest lease, its budgets and the patience of each process."""
+    """What this worker has, as JSON: stage, its longest lease, its budgets and those of each process."""
     known = []
     for stage in all_stages().values():
-        patience = {
-            key: process.retry[stage.name].deadline.total_seconds()
-            for key, process in all_processes().items()
-            if stage.name in process.retry
+        own = {
+            key: process.retry[stage.name] for key, process in all_processes().items() if stage.name in process.retry
         }
         known.append(
             {
@@ -183,7 +206,8 @@ def _known_stages() -> str:
                 "lease": stage.lease.total_seconds(),
                 "infrastructure": stage.policy.infrastructure_limit,
                 "usual": stage.policy.deadline.total_seconds(),
-                "patience": patience,
+                "patience": {key: policy.deadline.total_seconds() for key, policy in own.items()},
+                "losses": {key: policy.infrastructure_limit for key, policy in own.items()},
             }
         )
     return json.dumps(known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -21,9 +22,11 @@ _RENEW = """
 UPDATE cases_task t SET leased_until = least(clock_timestamp() + %s * interval '1 second', t.lease_limit_at)
 FROM unnest(%s::bigint[], %s::bigint[]) AS held(id, fence)
 WHERE t.id = held.id AND t.fence = held.fence AND t.status = 'leased' AND t.lease_limit_at > clock_timestamp()
+RETURNING t.id, t.fence
 """
 
 _held: dict[int, int] = {}
+_renewed: dict[tuple[int, int], float] = {}  #: (task, fence) → monotonic moment before the newest renewal
 _lock = threading.Lock()
 _renewer: threading.Thread | None = None
 
@@ -40,6 +43,7 @@ def held(lease: Lease) -> Iterator[None]:
         with _lock:
             if _held.get(lease.task_id) == lease.fence:
                 del _held[lease.task_id]
+            _renewed.pop((lease.task_id, lease.fence), None)
 
 
 def renew_held() -> int:
@@ -48,9 +52,27 @@ def renew_held() -> int:
         leases = dict(_held)
     if not leases:
         return 0
+    before = time.monotonic()
     with connection.cursor() as cursor:
         cursor.execute(_RENEW, [LEASE.total_seconds(), list(leases), list(leases.values())])
-        return int(cursor.rowcount)
+        renewed = cursor.fetchall()
+    with _lock:
+        _renewed.update({(task, fence): before for task, fence in renewed if _held.get(task) == fence})
+    return len(renewed)
+
+
+def sure_until(lease: Lease) -> float:
+    """Until which moment of the monotonic clock nobody else can hold the task, as far as this process knows.
+
+    Never later than the lease ends for the database: each part counts from before the statement that began it.
+    """
+    with _lock:
+        renewed = _renewed.get((lease.task_id, lease.fence))
+    definition = lease.definition
+    ends = lease.taken + definition.lease.total_seconds()
+    if renewed is not None:
+        ends = max(ends, renewed + LEASE.total_seconds())
+    return min(ends, lease.taken + definition.limit.total_seconds())
 
 
 def _start_renewer() -> None:

@@ -6,6 +6,7 @@ moved on stores its rows, fires no event, and is audited as late.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, When
 from caseflow.domain.outcomes import FaultKind
 from caseflow.domain.retry import GiveUp
+from integrations.registry import owner_of
 
 from .advancing import advance_case, record_event
 from .claiming import Lease, lease_of
@@ -68,6 +70,7 @@ class Fault:
     code: str
     text: str = ""
     retry_after: timedelta | None = None
+    system: str = ""  #: whose fault it is, so that its owner can be asked
 
 
 @dataclass
@@ -154,11 +157,17 @@ class Settlement:
         """No further try: the case needs attention, where this task carries it."""
         code, text = (fault.code, fault.text) if fault else (reason, "")
         self.end_as("failed", "fault" if fault else reason, code, text)
-        if self.row is None or self.late or not self.lease.definition.carries:
+        definition = self.lease.definition
+        if definition.exhausted is not None and self.row is not None:
+            definition.exhausted(self, reason)
             return
-        if self.lease.definition.give_up:
-            self.lease.definition.give_up(self)
+        if self.row is None or self.late or not definition.carries:
+            return
+        if definition.give_up:
+            definition.give_up(self)
         facts = {"stage": self.lease.stage, "task": self.lease.task_id, "error": code, "attempts": self.lease.number}
+        if fault is not None:
+            facts |= {"fault": fault.kind, **owner_of(fault.system)}
         if self.case.definition.table.find(self.case.state, Event.EXHAUSTED):
             self.move(Event.EXHAUSTED, facts=facts, sets={"reason": reason})
 
@@ -195,10 +204,13 @@ class Settlement:
         if self.row is None or not follow:
             self._end_alone(ending)
             return
+        taken = time.monotonic()
         published = publish(self.row, follow, ending=ending, claim_for=self.lease.worker, claim_queue=self.lease.queue)
         for fresh in published:
             if fresh.claimed:
-                self.next_lease = lease_of(fresh, case=self.row, queue=self.lease.queue, worker=self.lease.worker)
+                self.next_lease = lease_of(
+                    fresh, case=self.row, queue=self.lease.queue, worker=self.lease.worker, taken=taken
+                )
 
     def _fire(self, event: Event, follow: list[NewTask], **details: Any) -> list[NewTask]:
         transition = self.case.definition.table.get(self.case.state, event)

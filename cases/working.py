@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+from dataclasses import replace
 from random import Random
 
 from django.db import InterfaceError, OperationalError, transaction
@@ -50,7 +51,7 @@ def _begin(task_id: int, worker: str) -> Lease | None:
         # An inline stage failed and took the count of its attempt back with it: claim alone, so that it counts.
         log.exception("inline stage of task %s failed", task_id)
     with transaction.atomic():
-        return claim(task_id, worker=worker)
+        return claim(task_id, worker=worker, load=False)
 
 
 def _one_stage(lease: Lease) -> Lease | None:
@@ -59,14 +60,14 @@ def _one_stage(lease: Lease) -> Lease | None:
             failpoint("worker.claimed", *lease.about)
             if lease.exhausted:
                 return _settle_exhausted(lease)
-            return lease.definition.run(lease)
+            return lease.definition.run(_ready(lease))
         except LeaseLost:
             log.warning("lease of task %s was lost; its writes were refused", lease.task_id)
         except (OperationalError, InterfaceError):
             # The database is away or refused us: the lease lapses and the attempt counts as lost.
             log.warning("task %s: the database did not serve us", lease.task_id, exc_info=True)
         except ReadFailed as error:
-            _settle_fault(lease, Fault(error.kind, error.code, error.message, error.retry_after))
+            _settle_fault(lease, Fault(error.kind, error.code, error.message, error.retry_after, error.system))
         except ForbiddenTransition as error:
             _record_refusal(lease, error)
             _settle_fault(lease, Fault(FaultKind.PERMANENT, error.code, error.message))
@@ -74,6 +75,14 @@ def _one_stage(lease: Lease) -> Lease | None:
             log.exception("task %s failed", lease.task_id)
             _settle_fault(lease, Fault(FaultKind.TRANSIENT, "internal_error", f"{type(error).__name__}: {error}"))
     return None
+
+
+def _ready(lease: Lease) -> Lease:
+    """What could not be read with the claim is read as a part of the attempt, whose fault it is if it fails again."""
+    if lease.loaded is not None or lease.definition.load is None:
+        return lease
+    with transaction.atomic():
+        return replace(lease, loaded=lease.definition.load(lease))
 
 
 def _settle_fault(lease: Lease, fault: Fault) -> None:

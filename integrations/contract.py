@@ -44,8 +44,20 @@ class Adapter(Protocol):
         ...
 
     def perform(
-        self, operation: str, subject: str, request: Mapping[str, Any], *, key: str, call_id: str
-    ) -> Outcome: ...
+        self,
+        operation: str,
+        subject: str,
+        request: Mapping[str, Any],
+        *,
+        key: str,
+        call_id: str,
+        send_by: float | None = None,
+    ) -> Outcome:
+        """Ask for the effect once. No byte leaves from `send_by` on, in seconds of the monotonic clock.
+
+        Only a system without keys is given one: who wakes up after the lease was lost must not send there (design §8).
+        """
+        ...
 
     def lookup(self, *, key: str, call_id: str) -> LookupOutcome: ...
 
@@ -84,7 +96,16 @@ class HttpSystem:
             message=f'nothing called "{name}" is read here',
         )
 
-    def perform(self, operation: str, subject: str, request: Mapping[str, Any], *, key: str, call_id: str) -> Outcome:
+    def perform(
+        self,
+        operation: str,
+        subject: str,
+        request: Mapping[str, Any],
+        *,
+        key: str,
+        call_id: str,
+        send_by: float | None = None,
+    ) -> Outcome:
         return Refused("unknown_operation", f'the system {self.name} does not do "{operation}"')
 
     def lookup(self, *, key: str, call_id: str) -> LookupOutcome:

@@ -105,8 +105,17 @@ class HttpClient:
                 raise
         return _call(fresh, "GET", self._base_url + path, headers, None, clock)
 
-    def post(self, path: str, body: Mapping[str, Any], *, key: str, call_id: str, within: timedelta) -> Answer:
-        """Sends exactly once. Raises NotSent, NoAnswer."""
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        key: str,
+        call_id: str,
+        within: timedelta,
+        send_by: float | None = None,
+    ) -> Answer:
+        """Sends exactly once, and nothing from `send_by` on (monotonic seconds). Raises NotSent, NoAnswer."""
         _, fresh = self._pools()
         # The same request gives the same bytes: a system that compares bodies under one key must see no difference.
         content = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
@@ -117,7 +126,7 @@ class HttpClient:
             ("Idempotency-Key", _header_text(key)),
             ("Connection", "close"),
         ]
-        return _call(fresh, "POST", self._base_url + path, headers, content, _Clock(within))
+        return _call(fresh, "POST", self._base_url + path, headers, content, _Clock(within, send_by))
 
     def close(self) -> None:
         """Close the kept connections. The client can be used again afterwards."""
@@ -138,11 +147,22 @@ class HttpClient:
 
 
 class _Clock:
-    """The one deadline of one call, and whether the call opened a connection of its own."""
+    """The one deadline of one call, when the right to send ends, and whether it opened a connection of its own."""
 
-    def __init__(self, within: timedelta) -> None:
+    def __init__(self, within: timedelta, send_by: float | None = None) -> None:
         self._end = time.monotonic() + within.total_seconds()
+        self._send_by = send_by
+        self._sending = False
         self.connected = False
+
+    def may_send(self) -> None:
+        """Asked before every write: a process that was stopped for a while wakes up right there."""
+        if self._send_by is None or time.monotonic() < self._send_by:
+            self._sending = True
+        elif self._sending:
+            raise NoAnswer("lease_over", "the right to send ended while the request was being sent")
+        else:
+            raise NotSent("lease_over", "the right to send had ended before the request left")
 
     def left(self, timeout: type[Exception]) -> float:
         left = self._end - time.monotonic()
@@ -196,6 +216,7 @@ class _DeadlineStream(httpcore2.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         # In pieces: each wait of the socket below starts its time-out anew.
         for start in range(0, len(buffer), 65536):
+            _current.clock.may_send()
             self._stream.write(buffer[start : start + 65536], _current.clock.left(httpcore2.WriteTimeout))
 
     def close(self) -> None:

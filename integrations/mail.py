@@ -24,7 +24,16 @@ class Mail(HttpSystem):
     owner = Owner(team="Mail", contact="mail@example.org")
     operations = frozenset({"send"})
 
-    def perform(self, operation: str, subject: str, request: Mapping[str, Any], *, key: str, call_id: str) -> Outcome:
+    def perform(
+        self,
+        operation: str,
+        subject: str,
+        request: Mapping[str, Any],
+        *,
+        key: str,
+        call_id: str,
+        send_by: float | None = None,
+    ) -> Outcome:
         """`send` the message {"subject", "text", "reference"} to the address `subject`."""
         if operation != "send":
             return super().perform(operation, subject, request, key=key, call_id=call_id)
@@ -35,6 +44,7 @@ class Mail(HttpSystem):
             key=key,
             call_id=call_id,
             within=self._perform_within,
+            send_by=send_by,
         )
         if not isinstance(answer, Answer):
             return answer

@@ -7,16 +7,23 @@ from datetime import timedelta
 from typing import Any
 
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
-from integrations.answers import optional_text, outcome_of_error, text
+from integrations.answers import optional_text, outcome_of_error, retry_after, text
 from integrations.http import Answer, BadAddress, BadAnswer, HttpClient, NoAnswer, NotSent, path_of
 
 
 def post_once(
-    http: HttpClient, parts: tuple[str, ...], body: Mapping[str, Any], *, key: str, call_id: str, within: timedelta
+    http: HttpClient,
+    parts: tuple[str, ...],
+    body: Mapping[str, Any],
+    *,
+    key: str,
+    call_id: str,
+    within: timedelta,
+    send_by: float | None = None,
 ) -> Answer | Outcome:
     """The 2xx answer, to be understood by the caller; everything else already as an outcome."""
     try:
-        answer = http.post(path_of(*parts), body, key=key, call_id=call_id, within=within)
+        answer = http.post(path_of(*parts), body, key=key, call_id=call_id, within=within, send_by=send_by)
     except BadAddress as error:
         return Refused("bad_subject", str(error), FaultKind.INVALID_DATA)
     except NotSent as failure:
@@ -33,7 +40,7 @@ def look_up(http: HttpClient, *, system: str, key: str, call_id: str, within: ti
         if answer.status == 404 and answer.code == "no_such_operation":
             return NotApplied("no_such_operation", "the system knows no operation under this key")
         if answer.status != 200:
-            return Unknown(answer.code or f"http_{answer.status}", f"it answered {answer.status}")
+            return Unknown(answer.code or f"http_{answer.status}", f"it answered {answer.status}", retry_after(answer))
         found = answer.json()
         operation = found.get("operation")
         if found.get("key") != key or found.get("status") != "applied" or not isinstance(operation, dict):

@@ -35,6 +35,15 @@ def get_adapter(name: str) -> Adapter:
         return _adapters[name]
 
 
+def owner_of(system: str) -> dict[str, Any]:
+    """Whom to ask about a system, as facts of an event: {"system", "owner": {"team", "contact"}}."""
+    try:
+        owner = get_adapter(system).owner
+    except (UnknownAdapter, ImportError, ValueError):
+        return {"system": system} if system else {}
+    return {"system": system, "owner": {"team": owner.team, "contact": owner.contact}}
+
+
 def list_adapters() -> Mapping[str, Adapter]:
     """Every named adapter, for the checks at start."""
     return {name: get_adapter(name) for name in sorted(settings.ADAPTERS)}

@@ -50,7 +50,16 @@ class Subscriptions(HttpSystem):
             return {"status": "not_found"}
         raise read_failed(self.name, answer)
 
-    def perform(self, operation: str, subject: str, request: Mapping[str, Any], *, key: str, call_id: str) -> Outcome:
+    def perform(
+        self,
+        operation: str,
+        subject: str,
+        request: Mapping[str, Any],
+        *,
+        key: str,
+        call_id: str,
+        send_by: float | None = None,
+    ) -> Outcome:
         """`activate` or `deactivate` the subscription `subject`; `request` says why, as {"payment_id": …}."""
         if operation not in LEADS_TO:
             return super().perform(operation, subject, request, key=key, call_id=call_id)
@@ -61,6 +70,7 @@ class Subscriptions(HttpSystem):
             key=key,
             call_id=call_id,
             within=self._perform_within,
+            send_by=send_by,
         )
         if not isinstance(answer, Answer):
             return answer

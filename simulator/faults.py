@@ -111,7 +111,8 @@ def subject_of(request: Request) -> str:
     """The object a request is about; for mail its address."""
     if request.parts[:1] == ("mail",):
         return str(request.body.get("to", "")) if isinstance(request.body, dict) else ""
-    return request.parts[1] if len(request.parts) > 1 else ""
+    parts = request.parts[1:] if request.parts[:1] == ("legacy",) else request.parts
+    return parts[1] if len(parts) > 1 else ""
 
 
 def _rule(id: str, order: Any) -> Rule:

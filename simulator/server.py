@@ -182,7 +182,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _apply(self, request: Request, fault: Fault | None) -> Answer:
         world = self.server.world
-        if request.method != "POST" or not request.key:
+        if request.method != "POST" or not request.key or request.parts[0] == "legacy":
             return self._after(world.answer(request), fault)
         with world.keys.held(request.key) as ours:
             if not ours:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator import mail, payments, subscriptions
+from simulator import legacy, mail, payments, subscriptions
 from simulator.faults import FaultBook
 from simulator.keys import Keys
 from simulator.ledger import Ledger
@@ -25,6 +25,12 @@ class World:
                 return subscriptions.read_subscription(self.ledger, request)
             case "POST", ("subscriptions", _, operation) if operation in subscriptions.OPERATIONS:
                 return subscriptions.change_subscription(self.ledger, self.keys, request)
+            case "POST", ("payments", _, operation) if operation in payments.OPERATIONS:
+                return payments.change_payment(self.ledger, self.keys, request)
+            case "POST", ("legacy", "subscriptions", _, operation) if operation in subscriptions.OPERATIONS:
+                return legacy.change_subscription(self.ledger, request)
+            case "GET", ("legacy", "operations", _):
+                return legacy.find_operation(self.ledger, request)
             case "POST", ("mail", "messages"):
                 return mail.send_message(self.ledger, self.keys, request)
             case "GET", ("operations", _):

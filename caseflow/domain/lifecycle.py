@@ -51,11 +51,14 @@ class Event(StrEnum):
     PARTLY_DONE = "partly_done"
     EFFECTS_CONFIRMED = "effects_confirmed"
     EFFECTS_CONFIRMED_WITHOUT_NOTICES = "effects_confirmed_without_notices"
+    UNDONE = "undone"
+    UNDONE_WITHOUT_NOTICES = "undone_without_notices"
     EFFECT_REFUSED = "effect_refused"
     EFFECT_UNKNOWN = "effect_unknown"
     EFFECT_NOT_APPLIED = "effect_not_applied"
     NOTICES_CONFIRMED = "notices_confirmed"
     CLOSING_NOTICES_CONFIRMED = "closing_notices_confirmed"
+    UNDOING_NOTICES_CONFIRMED = "undoing_notices_confirmed"
     NOTICES_UNCONFIRMED = "notices_unconfirmed"
     OBSERVE_AGAIN = "observe_again"
     INPUT_CORRECTED = "input_corrected"
@@ -193,11 +196,15 @@ _ROWS = [
     _T(_S.EXECUTING, _E.PARTLY_DONE, _S.NEEDS_ATTENTION, (), frozenset({Guard.PLAN_BEGUN})),
     _T(_S.EXECUTING, _E.EFFECTS_CONFIRMED, _S.NOTIFYING, _given("notify"), _SETTLED),
     _T(_S.EXECUTING, _E.EFFECTS_CONFIRMED_WITHOUT_NOTICES, _S.COMPLETED, (), _SETTLED, Outcome.DONE),
+    # A plan of nothing but compensations ends in another outcome than the plan it undoes.
+    _T(_S.EXECUTING, _E.UNDONE, _S.NOTIFYING, _given("notify"), _SETTLED),
+    _T(_S.EXECUTING, _E.UNDONE_WITHOUT_NOTICES, _S.COMPLETED, (), _SETTLED, Outcome.UNDONE),
     _T(_S.EXECUTING, _E.EFFECT_REFUSED, _S.NEEDS_ATTENTION),
     _T(_S.EXECUTING, _E.EFFECT_UNKNOWN, _S.NEEDS_ATTENTION),
     _T(_S.EXECUTING, _E.EFFECT_NOT_APPLIED, _S.NEEDS_ATTENTION),
     _T(_S.NOTIFYING, _E.NOTICES_CONFIRMED, _S.COMPLETED, (), _SETTLED, Outcome.DONE),
     _T(_S.NOTIFYING, _E.CLOSING_NOTICES_CONFIRMED, _S.CLOSED_NO_CHANGE, (), _SETTLED, Outcome.NO_CHANGE),
+    _T(_S.NOTIFYING, _E.UNDOING_NOTICES_CONFIRMED, _S.COMPLETED, (), _SETTLED, Outcome.UNDONE),
     _T(_S.NOTIFYING, _E.NOTICES_UNCONFIRMED, _S.NEEDS_ATTENTION),
     _T(_S.NEEDS_ATTENTION, _E.OBSERVE_AGAIN, _S.CHECKING, _OBSERVE, _SETTLED),
     _T(_S.NEEDS_ATTENTION, _E.INPUT_CORRECTED, _S.CHECKING, _OBSERVE, _SETTLED),

@@ -75,6 +75,7 @@ class Unknown:
 
     code: str
     message: str = ""
+    retry_after: timedelta | None = None  #: of a look-up: when the system wants to be asked again
 
 
 Outcome = Confirmed | Refused | NotApplied | Unknown

@@ -115,6 +115,17 @@ class Effect:
     operation: str
     subject: str
     status: str
+    undoes: str = ""  #: action id that it compensates
+
+
+def standing(effects: Sequence[Effect]) -> list[Effect]:
+    """The confirmed effects that nothing confirmed has undone, oldest first; a compensation itself is none of them."""
+    undone = {effect.undoes for effect in effects if effect.undoes and effect.status == "CONFIRMED"}
+    return [
+        effect
+        for effect in effects
+        if effect.status == "CONFIRMED" and not effect.undoes and effect.action_id not in undone
+    ]
 
 
 @dataclass(frozen=True, slots=True)

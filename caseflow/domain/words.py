@@ -42,6 +42,17 @@ ACTIONS: dict[str, Word] = {
     "CANCELLED": Word(_("Cancelled: conditions changed"), _("The approval was not used.")),
 }
 
+#: What a closed case achieved.
+OUTCOMES: dict[str, Word] = {
+    "done": Word(_("Done"), _("Everything was done and confirmed.")),
+    "partial": Word(
+        _("Partly done"), _("A part is confirmed and stands, a part is not. Each change and notice says which.")
+    ),
+    "by_hand": Word(_("Finished by hand"), _("Finished by hand, by two people.")),
+    "undone": Word(_("Undone"), _("What was done is undone.")),
+    "no_change": Word(_("No change"), _("Nothing was changed outside.")),
+}
+
 #: Why automatic work stopped: code → what it means and what to do next.
 REASONS: dict[str, Word] = {
     "attempts_exhausted": Word(
@@ -64,6 +75,17 @@ REASONS: dict[str, Word] = {
     "returned_too_often": Word(_("Returned three times"), _("The facts keep changing. Decide by hand.")),
     "partly_done": Word(_("Partly done"), _("Some effects began before the facts changed. Look at each effect.")),
     "effect_refused": Word(_("The service refused the change"), _("Nothing was changed. Read the service's answer.")),
+    "effect_refused_partly": Word(
+        _("Only a part was done"),
+        _(
+            "An earlier change of this plan is confirmed and stands; the one after it was not made. Read the service's"
+            " answer, then ask again: the next proposal undoes it or goes on."
+        ),
+    ),
+    "undoing_refused": Word(
+        _("The undoing failed"),
+        _("The service refused to undo it, so the change stands. Read its answer, ask its owner, then ask again."),
+    ),
     "gave_up": Word(
         _("The change could not be sent"), _("It was provably not applied. Check the service, then ask again.")
     ),
@@ -117,12 +139,18 @@ EVENTS: dict[str, str] = {
     "case.partly_done": _("Facts changed when a part was done"),
     "case.effects_confirmed": _("The outside system confirmed the change"),
     "case.effects_confirmed_without_notices": _("The outside system confirmed the change"),
+    "case.undone": _("The outside system confirmed the undoing"),
+    "case.undone_without_notices": _("The outside system confirmed the undoing"),
     "case.effect_refused": _("The outside system refused"),
     "case.effect_unknown": _("The result stayed unknown"),
     "case.effect_not_applied": _("The change was not applied"),
     "case.notices_confirmed": _("Notice accepted by the mail server"),
     "case.closing_notices_confirmed": _("Closing notice accepted by the mail server"),
+    "case.undoing_notices_confirmed": _("Notice of the undoing accepted by the mail server"),
     "case.notices_unconfirmed": _("A notice was not confirmed"),
+    "case.observe_again": _("A person asked to check again"),
+    "case.input_corrected": _("A person corrected the input"),
+    "case.reconcile_ordered": _("A person ordered to check the result"),
     "case.exhausted": _("Automatic work stopped"),
     "case.closed_by_person": _("Closed by a person"),
     "action.reserved": _("Change reserved"),
@@ -135,6 +163,11 @@ EVENTS: dict[str, str] = {
     "action.awaiting": _("Accepted; the read-back is still the old state"),
     "action.busy": _("Waiting: another case is changing the same object"),
     "decision.refused": _("A decision was not accepted"),
+    "recovery.refused": _("A recovery was not accepted"),
+    "repair.task_freed": _("A stuck task was made due again"),
+    "repair.expiry_restored": _("The end of the time for a decision was put back on the schedule"),
+    "repair.reconcile_ordered": _("A check of the result was put back on the schedule"),
+    "drift.found": _("The service now says something else than it confirmed"),
     "transition.refused": _("A forbidden change was refused"),
     "settlement.late": _("A result came after the case had moved on"),
     "task.retried": _("An attempt failed; it will be repeated"),

@@ -150,6 +150,8 @@ def test_a_key_past_its_life_is_not_sent_again_by_itself(engine: Engine) -> None
     story.fault("drop_before")
     story.run()
     engine.owner.execute("UPDATE actions_action SET first_sent_at = first_sent_at - interval '23 hours'")
+    calls = "begun_at = begun_at - interval '23 hours', ended_at = ended_at - interval '23 hours'"
+    engine.rewrite("actions_externalcall", f"UPDATE actions_externalcall SET {calls}", [])
     story.run_later()
     assert story.standing == ("NEEDS_ATTENTION", "not_applied")
     assert (story.effect.status, len(story.writes())) == ("UNKNOWN", 1)
@@ -279,9 +281,8 @@ def test_facts_that_somebody_else_changed_while_the_result_was_unknown_go_to_a_p
     story.change("payments", status="refunded")
     story.run_later()
     assert (story.state, story.effect.status) == ("EXECUTING", "UNKNOWN")  # the first request may still land
-    engine.rewrite(
-        "actions_externalcall", "UPDATE actions_externalcall SET begun_at = begun_at - interval '71 seconds'", []
-    )
+    calls = "begun_at = begun_at - interval '71 seconds', ended_at = ended_at - interval '71 seconds'"
+    engine.rewrite("actions_externalcall", f"UPDATE actions_externalcall SET {calls}", [])
     story.run_later()
     assert story.standing == ("NEEDS_ATTENTION", "partly_done")
     assert (story.effect.status, story.case.effects_open, len(story.writes())) == ("UNKNOWN", 1, 1)

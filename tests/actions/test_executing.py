@@ -119,7 +119,7 @@ def test_a_service_that_says_no_changed_nothing_and_a_person_is_asked(engine: En
     story = engine.approved()
     story.fault("error_before", status=403)
     story.run()
-    assert story.standing == ("NEEDS_ATTENTION", "effect_refused")
+    assert story.standing == ("NEEDS_ATTENTION", "not_permitted")
     assert (story.effect.status, guards(story)) == ("REFUSED", (True, 0, 0))
     assert (story.activations(), story.letters()) == ([], [])
 
