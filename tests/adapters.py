@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 from caseflow.domain.outcomes import Confirmed, LookupOutcome, Outcome
+from integrations.answers import read_failed
 from integrations.contract import HttpSystem, Owner
 from integrations.http import Answer, BadAnswer, NoAnswer, NotSent, path_of
 from integrations.operations_by_key import look_up, post_once
 from integrations.payments import Payments
-from integrations.answers import read_failed
 from integrations.subscriptions import LEADS_TO
 from tests.driving import HookedSubscriptions, hooks
 
