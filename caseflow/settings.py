@@ -96,6 +96,7 @@ INSTALLED_APPS = [
     "cases",
     "approvals",
     "actions",
+    "operations",
     # Last: its `ready()` looks at what the others registered.
     "caseflow",
 ]
