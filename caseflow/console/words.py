@@ -42,13 +42,7 @@ _ACTION_LOOKS = {
     "CANCELLED": ("minus", "calm"),
 }
 
-OUTCOMES = {
-    "done": gettext_lazy("Everything was done and confirmed."),
-    "partial": gettext_lazy("The change is confirmed; a notice is not."),
-    "by_hand": gettext_lazy("Finished by hand, by two people."),
-    "undone": gettext_lazy("What was done is undone."),
-    "no_change": gettext_lazy("Nothing was changed outside."),
-}
+OUTCOMES = {code: gettext_lazy(word.help) for code, word in words.OUTCOMES.items()}
 DECISIONS = {
     "approve": gettext_lazy("Approved"),
     "reject": gettext_lazy("Rejected"),
@@ -87,6 +81,7 @@ STAGES = {
     "notify": gettext_lazy("Send the message"),
     "recheck": gettext_lazy("Read the facts again"),
     "data_due": gettext_lazy("The time for data ends"),
+    "drift": gettext_lazy("Compare with the outside systems"),
     "remind": gettext_lazy("Remind of the decision"),
     "escalate": gettext_lazy("Tell more people"),
 }
