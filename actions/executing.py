@@ -6,7 +6,6 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from approvals.deciding import MAX_RETURNS
 from caseflow.domain.errors import CallRefused, LeaseLost
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event
@@ -18,21 +17,20 @@ from cases.observing import Readings, read_now, store_readings
 from cases.publishing import NewTask
 from cases.settling import Fault, Settlement, settlement
 from cases.stages import policy_of
-from integrations.registry import get_adapter, owner_of
+from integrations.registry import owner_of
 
 from .beginning import Purpose, begin_call
+from .giving_up import READ_AGAIN, give_up, settle_refused_call
 from .models import ActionStatus
 from .planned import Planned, find_planned, reserved
 from .sending import perform
-from .storing import cancel_planned, end_lost_calls, end_own_call, store_outcome
+from .storing import end_lost_calls, end_own_call, store_outcome
 from .undoing import outcome_of_undoing
 
 rng = Random()  # noqa: S311  # jitter, no secret
 
 BUSY = timedelta(seconds=2)  #: until a busy subject is tried again
-HELD_UP = timedelta(seconds=15)  #: until a paused system or installation is tried again
 FIRST_LOOK = timedelta(seconds=1)  #: from a lost answer to the first look-up
-READ_AGAIN = timedelta(seconds=2)  #: until an accepted effect is read back again
 
 #: Why the service said no is what a person has to do next (requirement C1).
 _WAYS_ON = {FaultKind.INVALID_DATA: "invalid_data", FaultKind.NOT_PERMITTED: "not_permitted"}
@@ -68,7 +66,7 @@ def send(lease: Lease, planned: Planned, purpose: Purpose) -> Lease | None:
     try:
         begun = begin_call(lease, planned, purpose, readings)
     except CallRefused as refused:
-        return _settle_refused_call(lease, planned, readings, refused)
+        return settle_refused_call(lease, planned, readings, refused)
     failpoint("execute.begun", *lease.about)
     outcome = perform(lease, planned, begun, to=planned.spec.subject, request=planned.spec.request)
     failpoint("execute.answered", *lease.about)
@@ -126,7 +124,7 @@ def _confirmed(
     store_outcome(
         planned.row_id or 0, call_id, outcome, status=ActionStatus.CONFIRMED, confirmed_by=confirmed_by, settled=True
     )
-    facts = _about(planned, call_id) | {
+    facts = planned.about(call_id) | {
         "external_id": outcome.external_id,
         "confirmed_by": confirmed_by,
         "read_back": {path: _value(back, path) for path in planned.spec.confirms},
@@ -153,19 +151,19 @@ def _confirmed(
 def _accepted(settling: Settlement, planned: Planned, call_id: str, outcome: Confirmed) -> None:
     """A success whose read-back still shows the old state stays REQUESTED and is read again until its deadline."""
     store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.REQUESTED)
-    settling.record("action.awaiting", facts=_about(planned, call_id))
+    settling.record("action.awaiting", facts=planned.about(call_id))
     _look_again(settling, planned, READ_AGAIN)
 
 
 def _unknown(settling: Settlement, planned: Planned, call_id: str, outcome: Unknown) -> None:
     store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.UNKNOWN)
-    settling.record("action.unknown", facts=_about(planned, call_id) | {"code": outcome.code})
+    settling.record("action.unknown", facts=planned.about(call_id) | {"code": outcome.code})
     _look_again(settling, planned, FIRST_LOOK)
 
 
 def _refused(settling: Settlement, planned: Planned, call_id: str, outcome: Outcome, reason: str, code: str) -> None:
     store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.REFUSED, settled=True, code=code)
-    facts = _about(planned, call_id) | {"code": code} | owner_of(planned.spec.system)
+    facts = planned.about(call_id) | {"code": code} | owner_of(planned.spec.system)
     if isinstance(outcome, Refused):
         facts["fault"] = outcome.kind
         reason = _WAYS_ON.get(outcome.kind, reason)
@@ -201,7 +199,7 @@ def _not_applied(settling: Settlement, planned: Planned, call_id: str, outcome: 
         return
     store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.PLANNED)
     settling.record(
-        "action.not_applied", facts=_about(planned, call_id) | {"code": outcome.code}, adds={"effects_open": -1}
+        "action.not_applied", facts=planned.about(call_id) | {"code": outcome.code}, adds={"effects_open": -1}
     )
     settling.again(verdict.delay, fault=fault)
 
@@ -211,7 +209,7 @@ def _still_unknown(
 ) -> None:
     """This request was not taken, but an earlier one got no answer and may still land: the doubt stays."""
     store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.UNKNOWN)
-    facts = _about(planned, call_id) | {"code": outcome.code}
+    facts = planned.about(call_id) | {"code": outcome.code}
     if isinstance(verdict, TryAgain):
         settling.record("action.unknown", facts=facts)
         settling.again(verdict.delay, fault=fault)
@@ -237,7 +235,7 @@ def _hand_to_reconcile(lease: Lease, planned: Planned) -> Lease | None:
         if planned.status is ActionStatus.REQUESTED and not planned.accepted:
             end_lost_calls(planned.row_id or 0)
             store_outcome(planned.row_id or 0, "", Unknown("worker_lost"), status=ActionStatus.UNKNOWN)
-            settling.record("action.unknown", facts=_about(planned, "") | {"code": "worker_lost"})
+            settling.record("action.unknown", facts=planned.about() | {"code": "worker_lost"})
         settling.follow(NewTask("reconcile", subject=planned.spec.id))
     return settling.next_lease
 
@@ -246,63 +244,12 @@ def _wait_for_subject(lease: Lease, planned: Planned) -> Lease | None:
     """Another case changes the same subject: the attempt is given back, bounded by `execute_by`."""
     with settlement(lease) as settling:
         if planned.execute_by is not None and planned.execute_by <= settling.now:
-            _give_up(settling, planned, Event.APPROVAL_LAPSED, {"reason": "approval_lapsed"})
+            give_up(settling, planned, Event.APPROVAL_LAPSED, {"reason": "approval_lapsed"})
         else:
             if lease.number == 1:
-                settling.record("action.busy", facts=_about(planned, "") | {"reason": "subject_busy"})
+                settling.record("action.busy", facts=planned.about() | {"reason": "subject_busy"})
             settling.again(BUSY, give_back=True, fault=Fault(FaultKind.TRANSIENT, "subject_busy"))
     return settling.next_lease
-
-
-def _settle_refused_call(lease: Lease, planned: Planned, readings: Readings, refused: CallRefused) -> Lease | None:
-    """Nothing was sent. What the re-read showed is stored with the event that the reason names."""
-    reason = refused.params["reason"]
-    with settlement(lease) as settling:
-        store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
-        if reason == "facts_changed" and _may_still_land(planned, settling):
-            # What changed may be our own earlier request, landing late: look before anything is given up.
-            settling.again(READ_AGAIN, fault=Fault(FaultKind.TRANSIENT, reason))
-        elif reason == "facts_changed":
-            _give_up(settling, planned, Event.FACTS_CHANGED, {"changed": refused.params["differences"]})
-        elif reason in ("approval_lapsed", "decider_lost_right"):
-            _give_up(settling, planned, Event.APPROVAL_LAPSED, {"reason": reason})
-        elif reason == "snapshot_broken":
-            settling.exhaust("internal_error", Fault(FaultKind.PERMANENT, reason))
-        elif reason == "began_already":
-            settling.again(timedelta(0), give_back=True)
-        elif reason in ("paused", "installation", "facts_stale"):
-            settling.again(HELD_UP, give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
-    return settling.next_lease
-
-
-def _give_up(settling: Settlement, planned: Planned, event: Event, facts: dict[str, Any]) -> None:
-    """The plan is given up: back to checking, or to a person when a part of it began or it keeps happening."""
-    cancel_planned(settling.case.id)
-    about = _about(planned, "") | facts
-    adds = {"returns": 1} if event is Event.FACTS_CHANGED else {}
-    if settling.case.plan_begun:
-        settling.move(Event.PARTLY_DONE, facts=about, sets={"reason": "partly_done"}, adds=adds)
-    elif event is Event.FACTS_CHANGED and settling.case.returns + 1 >= MAX_RETURNS:
-        settling.move(Event.RETURNED_TOO_OFTEN, facts=about, sets={"reason": "returned_too_often"}, adds=adds)
-    else:
-        settling.move(event, facts=about, adds=adds)
-
-
-def _may_still_land(planned: Planned, settling: Settlement) -> bool:
-    if planned.unanswered_at is None:
-        return False
-    return settling.now - planned.unanswered_at <= get_adapter(planned.spec.system).settles_after
-
-
-def give_up_plan(settling: Settlement) -> None:
-    """For an exhausted task of this room: what was reserved is cancelled; what began stays in doubt."""
-    cancel_planned(settling.case.id)
-
-
-def _about(planned: Planned, call_id: str) -> dict[str, Any]:
-    spec = planned.spec
-    about = {"action": spec.id, "operation": spec.operation, "system": spec.system, "subject": spec.subject}
-    return about | ({"call": call_id} if call_id else {})
 
 
 def _value(readings: Readings, path: str) -> Any:

@@ -136,7 +136,7 @@ def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: No
     settling.again(verdict.delay, fault=Fault(FaultKind.TRANSIENT, outcome.code, outcome.message))
 
 
-def settle_exhausted(settling: Settlement, reason: str) -> None:
+def settle_exhausted(settling: Settlement, reason: str) -> bool:
     """No further try: this notice is settled by what is known of it, and the others of its plan go on (design §4)."""
     planned = reserved(settling.lease, find_planned(settling.lease, effects_only=False))
     if planned.in_doubt:
@@ -144,6 +144,7 @@ def settle_exhausted(settling: Settlement, reason: str) -> None:
         _final(settling, planned, "", Unknown(reason), ActionStatus.UNKNOWN)
     elif planned.status is ActionStatus.PLANNED:
         _final(settling, planned, "", NotApplied(reason), ActionStatus.REFUSED)
+    return True
 
 
 def _final(settling: Settlement, planned: Planned, call_id: str, outcome: Outcome, status: ActionStatus) -> None:

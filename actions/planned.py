@@ -79,6 +79,12 @@ class Planned:
         effects = [action for action in actions_of(self.snapshot) if action.kind == ActionKind.EFFECT]
         return bool(effects) and all(effect.undoes for effect in effects)
 
+    def about(self, call_id: str = "") -> dict[str, Any]:
+        """What an event of an effect says first."""
+        spec = self.spec
+        about = {"action": spec.id, "operation": spec.operation, "system": spec.system, "subject": spec.subject}
+        return about | ({"call": call_id} if call_id else {})
+
     def following(self) -> ActionSpec | None:
         """The next effect of the plan, if any."""
         effects = [action for action in actions_of(self.snapshot) if action.kind == ActionKind.EFFECT]

@@ -23,7 +23,8 @@ from integrations.contract import Adapter
 from integrations.registry import get_adapter, owner_of
 
 from .beginning import Purpose
-from .executing import READ_AGAIN, read_back, rng, send, settle_outcome
+from .executing import read_back, rng, send, settle_outcome
+from .giving_up import READ_AGAIN
 from .models import ActionStatus
 from .planned import Planned, find_planned
 from .storing import add_lookup, end_lost_calls, store_outcome

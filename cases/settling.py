@@ -158,8 +158,7 @@ class Settlement:
         code, text = (fault.code, fault.text) if fault else (reason, "")
         self.end_as("failed", "fault" if fault else reason, code, text)
         definition = self.lease.definition
-        if definition.exhausted is not None and self.row is not None:
-            definition.exhausted(self, reason)
+        if definition.exhausted is not None and self.row is not None and definition.exhausted(self, reason):
             return
         if self.row is None or self.late or not definition.carries:
             return

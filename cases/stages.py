@@ -27,15 +27,15 @@ class Stage:
 
     `load` reads what the work needs, in the transaction of the claim. An `inline` stage has no work outside the
     database, meets nobody else at its case, and settles in the claim's own transaction. When a stage that `carries`
-    the case is exhausted the case needs attention; `give_up` then cancels what its room had reserved. `exhausted` is
-    another way on than that: it is told the reason and says itself what follows.
+    the case is exhausted the case needs attention; `give_up` then cancels what its room had reserved. `exhausted` may
+    take another way on: it is told the reason, and returns whether it said itself what follows.
     """
 
     name: str
     run: Callable[[Lease], Lease | None]
     load: Callable[[Lease], Any] | None = None
     give_up: Callable[[Settlement], None] | None = None
-    exhausted: Callable[[Settlement, str], None] | None = None
+    exhausted: Callable[[Settlement, str], bool] | None = None
     inline: bool = False
     carries: bool = True
     queue: str = QUICK
