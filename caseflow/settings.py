@@ -177,7 +177,7 @@ CASEFLOW_RUNTIME_ROLE = str(DATABASES["default"]["USER"])
 # Redis: a doorbell ----------------------------------------------------------------------------------------------------
 
 DRAMATIQ_BROKER = {
-    "BROKER": "dramatiq.brokers.redis.RedisBroker",
+    "BROKER": "caseflow.watching.WatchedBroker",
     "OPTIONS": {
         # The time limits travel in the address: with an address Dramatiq drops the other connection options.
         "url": f"{REDIS_URL}{'&' if urlsplit(REDIS_URL).query else '?'}socket_timeout=5&socket_connect_timeout=2",
@@ -188,6 +188,7 @@ DRAMATIQ_BROKER = {
     },
     # No retries, results or delays: those are rows of PostgreSQL.
     "MIDDLEWARE": [
+        "caseflow.liveness.Liveness",
         "dramatiq.middleware.ShutdownNotifications",
         "django_dramatiq.middleware.DbConnectionsMiddleware",
     ],

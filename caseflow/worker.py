@@ -1,4 +1,4 @@
-"""The worker's entry: `python -m dramatiq caseflow.worker:broker`."""
+"""The worker's entry for Dramatiq, `caseflow.worker:broker`; `manage.py run_workers` starts and supervises it."""
 
 import os
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Case as CaseWhen
+from django.db.models import QuerySet, Value, When
+from django.db.models.functions import Now
 
 from accounts import access
 from accounts.principal import Principal
@@ -16,7 +18,8 @@ from audit.services import facts_of
 from caseflow.domain.identifiers import normalise_external_id
 from caseflow.domain.roles import Right
 
-from .models import Attempt, Case, IntakeRevision, Observation
+from .beats import BEAT_SILENCE
+from .models import Attempt, Case, IntakeRevision, Observation, WorkerBeat
 
 MAX_ENTRIES = 1000  #: newest rows of one kind in a case's history
 
@@ -99,6 +102,17 @@ def list_attempts(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Attempt]:
 def list_readings(case_id: int, name: str) -> QuerySet[Observation]:
     """Every reading of one fact, newest first; one query. `cases.observing.newest_observations` gives one of each."""
     return Observation.objects.filter(case_id=case_id, name=name).order_by("-id")
+
+
+def list_beats() -> QuerySet[WorkerBeat]:
+    """Every worker and dispatcher of the last day with its `state` by the database's clock; one query."""
+    state = CaseWhen(
+        When(stopped_at__isnull=False, then=Value(WorkerBeat.State.STOPPED)),
+        When(beat_at__lt=Now() - BEAT_SILENCE, then=Value(WorkerBeat.State.SILENT)),
+        When(is_live=False, then=Value(WorkerBeat.State.RED)),
+        default=Value(WorkerBeat.State.LIVE),
+    )
+    return WorkerBeat.objects.annotate(state=state).order_by("name", "-beat_at")
 
 
 def masked(value: Any) -> Any:

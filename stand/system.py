@@ -71,6 +71,7 @@ class System:
         self.simulator_url = ""
         self.told = {role: dict(more) for role, more in (told or {}).items()}
         self._workers = [f"worker-{number}" for number in range(1, workers + 1)]
+        self._health_ports: dict[str, int] = {}
         self._dispatchers = ["dispatcher", *(f"dispatcher-{number}" for number in range(2, dispatchers + 1))]
         self._threads = worker_threads
         self._web_port = web_port
@@ -198,7 +199,14 @@ class System:
             case _ if name in self._dispatchers:
                 self.processes.wait_ready(name, lambda: self._log_says(name, "ready"))
             case _:
-                self.processes.wait_ready(name, lambda: self._log_says(name, "is ready for action"))
+                # The ready process's own word too, as for web.
+                self.processes.wait_ready(
+                    name, lambda: self._log_says(name, "is ready for action") and answers(self.health_url(name))
+                )
+
+    def health_url(self, name: str) -> str:
+        """Where a worker role's supervisor tells how its processes are."""
+        return f"http://127.0.0.1:{self._health_ports[name]}/livez"
 
     def stop(self, name: str) -> None:
         """Stop one role in order."""
@@ -221,9 +229,9 @@ class System:
         """Stop everything, the servers last; drop a database that was made for this system."""
         servers = {"postgres", "valkey"}
         # Who rings and who asks first, then who works, then what they lean on.
-        for name in (*self._dispatchers, "web", *self._workers, "simulator"):
-            if name in self.processes.roles:
-                self.processes.stop(name)
+        for names in (self._dispatchers, ["web"], self._workers, ["simulator"]):
+            if names:
+                self.processes.stop(*names)
         self.processes.stop(*[name for name in self.processes.roles if name not in servers])
         if self._database and (owner_url := self.environment.get("DATABASE_OWNER_URL")):
             _drop_database(owner_url, self._database)
@@ -249,9 +257,11 @@ class System:
             case _ if name in self._dispatchers:
                 return [python, "manage.py", "run_dispatcher"]
             case _:
+                # The same port for later starts: whoever asks knows only that one.
+                health_port = self._health_ports.setdefault(name, free_port())
                 return [
-                    *(python, "-m", "dramatiq", "caseflow.worker:broker"),
-                    *("--processes", "1", "--threads", str(self._threads)),
+                    *(python, "manage.py", "run_workers", "--processes", "1", "--threads", str(self._threads)),
+                    *("--health-port", str(health_port)),
                 ]
 
     def _log_says(self, name: str, words: str) -> bool:

@@ -2,7 +2,7 @@
 
 from .case import Case, IntakeRevision, Observation
 from .personal import CaseKey, PersonalText
-from .platform import Installation, Pause, Schedule
+from .platform import Installation, Pause, Schedule, WorkerBeat
 from .task import Attempt, Task
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "PersonalText",
     "Schedule",
     "Task",
+    "WorkerBeat",
 ]

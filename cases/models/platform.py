@@ -1,4 +1,4 @@
-"""Rows of the platform itself: regular work, recorded stops, and which installation this database belongs to."""
+"""Rows of the platform itself: regular work, recorded stops, who works, which installation this database belongs to."""
 
 from __future__ import annotations
 
@@ -58,3 +58,38 @@ class Installation(models.Model):
 
     def __str__(self) -> str:
         return str(self.installation_id)
+
+
+class WorkerBeat(models.Model):
+    """The last heartbeat of one process that works or rings; written by itself, dated by the database's clock."""
+
+    class Kind(models.TextChoices):
+        WORKER = "worker"
+        DISPATCHER = "dispatcher"
+
+    class State(models.TextChoices):
+        """What `cases.selectors.list_beats` makes of a row."""
+
+        LIVE = "live"
+        RED = "red"
+        SILENT = "silent"
+        STOPPED = "stopped"
+
+    kind = models.CharField(max_length=16, choices=Kind)
+    name = models.CharField(max_length=40, help_text="The role it was started as.")
+    host = models.CharField(max_length=120)
+    pid = models.PositiveIntegerField()
+    booted_at = models.DateTimeField()
+    beat_at = models.DateTimeField()
+    last_fetch_at = models.DateTimeField(null=True, help_text="Of all queues the longest ago; a dispatcher's sweep.")
+    live_since = models.DateTimeField(null=True, help_text="Without a break; nothing when it is not live.")
+    is_live = models.BooleanField()
+    reason = models.CharField(max_length=500, default="", help_text="Why it is not live, or what it waits for.")
+    stopped_at = models.DateTimeField(null=True, help_text="It ended because it was told to.")
+    versions = models.JSONField(help_text="Of Python, the libraries and the processes it has.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host", "pid"], name="workerbeat_one_process")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.host}:{self.pid}"

@@ -13,9 +13,10 @@ import dramatiq
 import psycopg
 import redis
 from django.core.management.base import BaseCommand
-from django.db import InterfaceError, OperationalError, connection
+from django.db import Error, InterfaceError, OperationalError, connection
 
 from cases.actors import run_task
+from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
 from cases.dispatching import IDLE, TOP_UP, WINDOW, seconds_to_next, sweep
 from cases.models.task import QUICK, SLOW
@@ -35,12 +36,13 @@ class Command(BaseCommand):
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
-        listener = Listener()
+        listener, pulse = Listener(), Pulse()
         announced = False
         while not stopped.is_set():
             try:
                 listener.ensure()
                 done = sweep([QUICK, SLOW], ring, window=window)
+                pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
                     self.stdout.flush()
@@ -51,10 +53,47 @@ class Command(BaseCommand):
                     listener.wait(seconds_to_next())
             except (OperationalError, InterfaceError, psycopg.OperationalError):
                 log.warning("the database is away; trying again", exc_info=log.isEnabledFor(logging.DEBUG))
+                pulse.missed()
                 listener.close()
                 connection.close()
                 stopped.wait(AFTER_FAULT)
+        pulse.stop()
         listener.close()
+
+
+class Pulse:
+    """The dispatcher's heartbeat, told between sweeps: one that hangs in a sweep falls silent."""
+
+    def __init__(self) -> None:
+        self._booted_at = time.monotonic()
+        self._swept_at: float | None = None
+        self._live_since: float | None = None
+        self._beat_at = self._forgot_at = float("-inf")
+
+    def swept(self) -> None:
+        """A sweep ended well; tell it when it is time, and delete what nobody reads any more."""
+        now = self._swept_at = time.monotonic()
+        self._live_since = self._live_since or now
+        if now - self._beat_at >= BEAT_EVERY.total_seconds():
+            self._store()
+            self._beat_at = now
+        if now - self._forgot_at >= FORGET_EVERY.total_seconds():
+            forget_old_beats()
+            self._forgot_at = now
+
+    def missed(self) -> None:
+        """The database was away; the next sweep begins a new life, told at once."""
+        self._live_since, self._beat_at = None, float("-inf")
+
+    def stop(self) -> None:
+        """The last one, if the database is there to take it."""
+        try:
+            self._store(stopped=True)
+        except Error as error:
+            log.warning("the last heartbeat could not be stored: %s", str(error).strip())
+
+    def _store(self, *, stopped: bool = False) -> None:
+        store_beat(Beat(DISPATCHER, self._booted_at, self._swept_at, self._live_since, stopped=stopped))
 
 
 class Listener:
