@@ -1,6 +1,6 @@
 """The engine driven in one process, step by step: what a worker and the clock would do, without waiting for either.
 
-Time is moved by moving rows as the owner, never by sleeping. The outside world is the real simulator in its own process.
+Time is moved by moving rows as the owner, never by sleeping. The outside world is the simulator in its own process.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ from tests.integrations.conftest import Outside
 CLAIM = "Деньги списали, а доступа нет 🙁"
 _DUE = """
 SELECT t.id FROM cases_task t
-WHERE (t.status = 'due' AND t.available_at <= clock_timestamp() OR t.status = 'leased' AND t.leased_until < clock_timestamp())
-  AND t.id <> ALL(%(passed)s) AND (%(case)s::bigint IS NULL OR t.case_id = %(case)s) AND (%(stage)s = '' OR t.stage = %(stage)s)
+WHERE (t.status = 'due' AND t.available_at <= clock_timestamp()
+    OR t.status = 'leased' AND t.leased_until < clock_timestamp())
+  AND t.id <> ALL(%(passed)s)
+  AND (%(case)s::bigint IS NULL OR t.case_id = %(case)s) AND (%(stage)s = '' OR t.stage = %(stage)s)
 ORDER BY t.available_at, t.id LIMIT 1
 """
 
