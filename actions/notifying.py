@@ -16,6 +16,7 @@ from caseflow.domain.retry import GiveUp, RetryPolicy
 from cases.claiming import Lease
 from cases.personal import digest_of_personal, read_texts
 from cases.settling import Fault, Settlement, settlement
+from cases.stages import policy_of
 from integrations.registry import get_adapter
 
 from .beginning import Purpose, begin_call
@@ -125,7 +126,7 @@ def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: No
     lease = settling.lease
     doubt = isinstance(outcome, Unknown)
     status = ActionStatus.UNKNOWN if doubt else ActionStatus.PLANNED
-    verdict = POLICY.next(
+    verdict = policy_of(lease.definition, settling.row).next(
         attempt=lease.spent,
         kind=FaultKind.TRANSIENT,
         now=settling.now,

@@ -17,11 +17,12 @@ from caseflow.domain.retry import GiveUp, RetryPolicy
 from cases.claiming import Lease
 from cases.observing import Readings
 from cases.settling import Fault, Settlement, settlement
+from cases.stages import policy_of
 from integrations.contract import Adapter
 from integrations.registry import get_adapter
 
 from .beginning import Purpose
-from .executing import READ_AGAIN, read_back, rng, send, settle_outcome
+from .executing import READ_AGAIN, read_back, rng, send, settle_outcome, to_person
 from .models import ActionStatus
 from .planned import Planned, find_planned
 from .storing import add_lookup, end_lost_calls
@@ -77,7 +78,7 @@ def _settle(
                 _ask_again(settling, planned, "not_confirmed")
         case NotApplied():
             if _settled_by_now(adapter, planned, settling):
-                _to_person(settling, planned, Event.EFFECT_NOT_APPLIED, "not_applied")
+                to_person(settling, planned, Event.EFFECT_NOT_APPLIED, "not_applied")
             else:
                 _ask_again(settling, planned, "not_applied")
         case Unknown():
@@ -91,21 +92,14 @@ def _settle(
 
 def _ask_again(settling: Settlement, planned: Planned, reason: str) -> None:
     lease = settling.lease
-    verdict = POLICY.next(
+    verdict = policy_of(lease.definition, settling.row).next(
         attempt=lease.spent, kind=FaultKind.TRANSIENT, now=settling.now, deadline_at=lease.deadline_at, rng=rng
     )
     if isinstance(verdict, GiveUp):
-        _to_person(settling, planned, Event.EFFECT_UNKNOWN, reason)
+        to_person(settling, planned, Event.EFFECT_UNKNOWN, reason)
     else:
         delay = READ_AGAIN if planned.accepted else verdict.delay
         settling.again(delay, fault=Fault(FaultKind.TRANSIENT, reason))
-
-
-def _to_person(settling: Settlement, planned: Planned, event: Event, reason: str) -> None:
-    """The action stays in doubt: nobody may call it refused, or send it again, without evidence."""
-    settling.end_as("failed", reason, reason)
-    if not settling.late:
-        settling.move(event, facts={"action": planned.spec.id, "reason": reason}, sets={"reason": reason})
 
 
 def _store_lookup(lease: Lease, planned: Planned, call_id: str, begun_at: datetime, answer: LookupOutcome) -> None:
