@@ -36,7 +36,7 @@ SECRET_SIZE = 32  #: bytes of a token's secret
 PREFIX_SIZE = 8  #: characters of a token that are stored and shown
 PREFIX_ALPHABET = string.ascii_lowercase + string.digits
 
-Membership = Person.groups.through
+Membership: Any = Person.groups.through
 
 
 @transaction.atomic
