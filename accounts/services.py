@@ -10,6 +10,7 @@ import secrets
 import string
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction

@@ -19,30 +19,30 @@ LOCALES = {"ru": "ru-RU", "en": "en-GB"}
 @pytest.fixture
 def a_story(running: Running) -> dict[str, str]:
     """Addresses of every kind of page, with something on it: what waits, what is done, what needs a person."""
-    waits, is_done, needs_a_person, waits_for_data = (
+    tickets = [
         running.a_ticket(),
         running.a_ticket(),
         running.a_ticket(payment={"amount": "1.00"}),
         running.a_ticket(payment={"status": "pending"}),
-    )
-    cases = {ticket: running.open(ticket) for ticket in (waits, is_done, needs_a_person, waits_for_data)}
-    running.complete(cases[is_done])
-    running.wait_for_state("WAITING_APPROVAL", cases[waits])
-    running.wait_for_state("NEEDS_ATTENTION", cases[needs_a_person])
-    running.wait_for_state("WAITING_DATA", cases[waits_for_data])
-    proposal = f"/console/approvals/{running.proposals(cases[waits])[-1]['id']}/"
+    ]
+    waits, is_done, needs_a_person, waits_for_data = [running.open(ticket) for ticket in tickets]
+    running.complete(is_done)
+    running.wait_for_state("WAITING_APPROVAL", waits)
+    running.wait_for_state("NEEDS_ATTENTION", needs_a_person)
+    running.wait_for_state("WAITING_DATA", waits_for_data)
+    proposal = f"/console/approvals/{running.proposals(waits)[-1]['id']}/"
     return {
         "home": "/console/",
         "approvals": "/console/approvals/",
         "approval": proposal,
         "confirmation": f"{proposal}approve/",
         "rejection": f"{proposal}reject/",
-        "decided approval": f"/console/approvals/{running.proposals(cases[is_done])[-1]['id']}/",
+        "decided approval": f"/console/approvals/{running.proposals(is_done)[-1]['id']}/",
         "cases": "/console/cases/",
-        "case that waits": f"/console/cases/{cases[waits]}/",
-        "case that is done": f"/console/cases/{cases[is_done]}/",
-        "case that needs a person": f"/console/cases/{cases[needs_a_person]}/",
-        "case that waits for data": f"/console/cases/{cases[waits_for_data]}/",
+        "case that waits": f"/console/cases/{waits}/",
+        "case that is done": f"/console/cases/{is_done}/",
+        "case that needs a person": f"/console/cases/{needs_a_person}/",
+        "case that waits for data": f"/console/cases/{waits_for_data}/",
         "preferences": "/console/me/",
         "nothing there": "/console/cases/C-0000000000/",
     }
