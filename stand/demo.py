@@ -56,7 +56,7 @@ def _watch(system: System) -> NoReturn:
 
 def _begin_story(system: System, told: dict[str, Any]) -> dict[str, Any]:
     """On the first start the token is new: fill the outside world and send the tickets. Later the data is there."""
-    if "token" in told:
+    if told.get("token"):
         tell_world(system.simulator_url)
         told["tickets"] = tell_tickets(system.base_url, told["token"])
     return told

@@ -294,7 +294,8 @@ def test_a_plan_and_its_digest_changed_together_after_the_approval_are_not_carri
     engine.rewrite(
         "approvals_proposal",
         "UPDATE approvals_proposal SET snapshot = s.bytes, digest = encode(sha256(s.bytes), 'hex')"
-        " FROM (SELECT id AS of, convert_to(replace(convert_from(snapshot, 'UTF8'), 'restored', 'deleted'), 'UTF8') AS bytes"
+        " FROM (SELECT id AS of,"
+        " convert_to(replace(convert_from(snapshot, 'UTF8'), 'restored', 'deleted'), 'UTF8') AS bytes"
         " FROM approvals_proposal) s WHERE of = id AND id = %s",
         [story.proposal.pk],
     )

@@ -88,6 +88,19 @@ def test_whoever_looked_earlier_is_told_which_version_it_is_now(engine: Engine) 
     assert refusal.value.params == {"seen": 1, "current": 2}
 
 
+def test_a_case_that_came_back_to_the_same_state_is_not_the_case_that_was_looked_at(engine: Engine) -> None:
+    story = engine.open()
+    move(story, Event.CHECK_STARTED)
+    old = story.row
+    move(story, Event.PERSON_NEEDED)
+    move(story, Event.OBSERVE_AGAIN)
+    assert story.state == old.state
+    with pytest.raises(StaleCase) as refusal, transaction.atomic():
+        advance_case(old, Event.PERSON_NEEDED, actor=SYSTEM)
+    assert refusal.value.params == {"seen": 2, "current": 4}
+    assert story.state == "CHECKING"
+
+
 def test_a_case_with_an_effect_in_doubt_cannot_be_closed_by_anybody(engine: Engine) -> None:
     story = engine.open()
     with transaction.atomic():

@@ -18,8 +18,8 @@ from tests.driving import together
 
 pytestmark = pytest.mark.usefixtures("committing_database")
 ADD = """
-INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt, returned,
-       lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
+INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt,
+       returned, lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
 SELECT NULL, %(organisation)s, %(process)s, 'observe', %(name)s || n, 0, %(queue)s, 'due', 0, 0, 0,
        clock_timestamp() + %(delay)s * interval '1 second', '', '', 0, '', clock_timestamp()
 FROM generate_series(1, %(count)s) n RETURNING id

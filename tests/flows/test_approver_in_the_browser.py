@@ -32,9 +32,7 @@ def waiting_case(running: Running) -> tuple[Ticket, str]:
     return ticket, case
 
 
-@pytest.mark.parametrize(
-    ("language", "scripts"), [("ru", True), ("en", True), ("ru", False), ("en", False)], ids=str
-)
+@pytest.mark.parametrize(("language", "scripts"), [("ru", True), ("en", True), ("ru", False), ("en", False)], ids=str)
 def test_an_approval_is_withdrawn_given_again_requested_and_then_confirmed(
     running: Running, new_context: NewContext, language: str, scripts: bool
 ) -> None:
@@ -86,9 +84,9 @@ def test_of_two_who_press_at_once_one_decides_and_the_other_is_told_who(
     for username, person in people.items():
         person.page.on(
             "response",
-            lambda response, name=username: answers[name].append(response.status)
-            if response.request.method == "POST"
-            else None,
+            lambda response, name=username: (
+                answers[name].append(response.status) if response.request.method == "POST" else None
+            ),
         )
 
     # Both presses have arrived before either of them may look at the case.
