@@ -1,4 +1,4 @@
-"""Named places at which a test may stop a process (failures.md §1). Outside the fault settings every one does nothing."""
+"""Named places at which a test may stop a process (failures.md §1). Outside the fault settings none does anything."""
 
 from __future__ import annotations
 
