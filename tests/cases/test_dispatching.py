@@ -194,3 +194,10 @@ def test_the_dispatcher_sleeps_no_longer_than_until_the_next_moment(as_owner: An
     assert 0 < seconds_to_next() <= 0.4
     regular(next_at=timezone.now() + timedelta(seconds=0.1))
     assert 0 <= seconds_to_next() <= 0.1
+
+
+def test_the_regular_work_of_two_organisations_is_two_tasks(bell: Bell) -> None:
+    for slug in ("north", "south"):
+        regular(name=slug, organisation=create_organisation(slug=slug, name=slug))
+    sweep([QUICK], bell)
+    assert (len(bell.ids), Task.objects.values("organisation_key").distinct().count()) == (2, 2)
