@@ -10,6 +10,7 @@ import secrets
 import string
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
@@ -36,7 +37,7 @@ SECRET_SIZE = 32  #: bytes of a token's secret
 PREFIX_SIZE = 8  #: characters of a token that are stored and shown
 PREFIX_ALPHABET = string.ascii_lowercase + string.digits
 
-Membership = Person.groups.through
+Membership: Any = Person.groups.through
 
 
 @transaction.atomic

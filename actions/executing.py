@@ -223,10 +223,25 @@ def _still_unknown(
 
 
 def _look_again(settling: Settlement, planned: Planned, delay: timedelta) -> None:
-    if settling.lease.stage == "reconcile":
-        settling.again(delay)
-    else:
+    if settling.lease.stage != "reconcile":
         settling.follow(NewTask("reconcile", subject=planned.spec.id, delay=delay))
+        return
+    lease = settling.lease
+    verdict = policy_of(lease.definition, settling.row).next(
+        attempt=lease.spent, kind=FaultKind.TRANSIENT, now=settling.now, deadline_at=lease.deadline_at, rng=rng
+    )
+    if isinstance(verdict, TryAgain):
+        settling.again(max(delay, verdict.delay))
+    else:
+        to_person(settling, planned, Event.EFFECT_UNKNOWN, "unknown_too_long")
+
+
+def to_person(settling: Settlement, planned: Planned, event: Event, reason: str) -> None:
+    """The action stays in doubt: nobody may call it refused, or send it again, without evidence."""
+    settling.end_as("failed", reason, reason)
+    if not settling.late:
+        facts = {"action": planned.spec.id, "reason": reason} | owner_of(planned.spec.system)
+        settling.move(event, facts=facts, sets={"reason": reason})
 
 
 def _hand_to_reconcile(lease: Lease, planned: Planned) -> Lease | None:

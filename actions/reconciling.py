@@ -20,10 +20,10 @@ from cases.observing import Readings
 from cases.settling import Fault, Settlement, settlement
 from cases.stages import policy_of
 from integrations.contract import Adapter
-from integrations.registry import get_adapter, owner_of
+from integrations.registry import get_adapter
 
 from .beginning import Purpose
-from .executing import read_back, rng, send, settle_outcome
+from .executing import read_back, rng, send, settle_outcome, to_person
 from .giving_up import READ_AGAIN
 from .models import ActionStatus
 from .planned import Planned, find_planned
@@ -99,7 +99,7 @@ def _settle(
             settle_outcome(settling, planned, "", Confirmed(), None, back, confirmed_by="read")
         case NotApplied():
             if _settled_by(asked_at, adapter, planned):
-                _to_person(settling, planned, Event.EFFECT_NOT_APPLIED, "not_applied")
+                to_person(settling, planned, Event.EFFECT_NOT_APPLIED, "not_applied")
             else:
                 _ask_again(settling, planned, "not_applied")
         case Unknown():
@@ -122,18 +122,10 @@ def _ask_again(settling: Settlement, planned: Planned, reason: str, retry_after:
         retry_after=retry_after,
     )
     if isinstance(verdict, GiveUp):
-        _to_person(settling, planned, Event.EFFECT_UNKNOWN, reason)
+        to_person(settling, planned, Event.EFFECT_UNKNOWN, reason)
     else:
         delay = READ_AGAIN if planned.accepted else verdict.delay
         settling.again(delay, fault=Fault(FaultKind.TRANSIENT, reason))
-
-
-def _to_person(settling: Settlement, planned: Planned, event: Event, reason: str) -> None:
-    """The action stays in doubt: nobody may call it refused, or send it again, without evidence."""
-    settling.end_as("failed", reason, reason)
-    if not settling.late:
-        facts = {"action": planned.spec.id, "reason": reason} | owner_of(planned.spec.system)
-        settling.move(event, facts=facts, sets={"reason": reason})
 
 
 def _store_lookup(lease: Lease, planned: Planned, call_id: str, begun_at: datetime, answer: LookupOutcome) -> None:

@@ -159,6 +159,8 @@ def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
         raise StaleSnapshot(differences={"digest": {"then": said.digest, "now": proposal.digest}})
     if said.version != case.version:
         raise StaleSnapshot(differences={"version": {"then": said.version, "now": case.version}})
+    if said.kind is not Kind.APPROVE:
+        return  # a refusal sends nothing, and changed facts are a reason for one
     # A newer reading may have come in without moving the case: what it says counts as much (failures.md §6, 9).
     facts = {row.name: row.value for row in newest_observations(case.id)}
     changed = changed_facts(opened(proposal.snapshot), facts)

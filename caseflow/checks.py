@@ -88,7 +88,7 @@ def resolved_processes() -> tuple[list[Process], list[CheckMessage]]:
 
 def check_stages(stages: Iterable[Stage]) -> list[CheckMessage]:
     """A lease outlives its renewal, and a stage's own limit is no shorter than one lease."""
-    messages = []
+    messages: list[CheckMessage] = []
     if LEASE <= RENEW_EVERY:
         messages.append(_error(4, f"leases of {LEASE} are renewed only every {RENEW_EVERY}"))
     for stage in stages:
@@ -201,7 +201,8 @@ def _plan(process: Process, decision: str, plan: Plan, adapters: Mapping[str, Ad
 
 def _named_by(process: Process, decision: str, plan: Plan, adapters: Mapping[str, Adapter]) -> Iterator[CheckMessage]:
     facts = {source.name for source in process.facts}
-    for spec in (*plan.effects, *plan.notices):
+    specs: list[EffectSpec | NoticeSpec] = [*plan.effects, *plan.notices]
+    for spec in specs:
         if spec.system not in adapters:
             yield _error(15, f"the plan of {decision} needs {spec.system}, which ADAPTERS lacks", process)
         elif spec.operation not in adapters[spec.system].operations:

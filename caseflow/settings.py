@@ -341,5 +341,8 @@ LOGGING = {
         # Django's own handlers would write every server error twice and mail it to nobody.
         "django": {"handlers": [], "level": _log_level, "propagate": True},
         "axes": {"level": "WARNING"},
+        # It would write every address it asks, and those hold the ids of customers and payments.
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
     },
 }

@@ -37,7 +37,8 @@ INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, gene
        returned, lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
 SELECT NULL, coalesce(organisation_id, 0), '', stage, subject, 0, queue, 'due', 0, 0, 0, due.next_at, '', '', 0, '',
        now.at
-FROM due, now ON CONFLICT (case_id, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
+FROM due, now
+ON CONFLICT (case_id, organisation_key, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
 """
 
 #: Bells that were rung long ago, and leases that lapsed: their worker or their message is gone.

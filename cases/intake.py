@@ -13,6 +13,7 @@ from django.db import IntegrityError, connection, transaction
 from accounts.models import Organisation
 from accounts.principal import Actor
 from audit.bodies import event_body
+from caseflow.domain.canonical import normalised
 from caseflow.domain.errors import BadInput, IntakeConflict
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import normalise_external_id, public_id
@@ -125,6 +126,7 @@ def check_ticket(
     department_id: int | None = None,
 ) -> Ticket:
     """Everything that can be said of a request without the database. Raises BadInput."""
+    normalised({"process": process, "source": source, "external_id": external_id, "source_url": source_url})
     for name, value, limit in (
         ("process", process, 64),
         ("source", source, MAX_SOURCE),

@@ -86,7 +86,7 @@ fresh AS (
          CASE WHEN mine THEN now + lease * interval '1 second' END,
          CASE WHEN mine THEN now + span * interval '1 second' END, CASE WHEN mine THEN %(worker)s ELSE '' END, now
   FROM n
-  ON CONFLICT (case_id, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
+  ON CONFLICT (case_id, organisation_key, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
   RETURNING id, stage, subject, status, deadline_at, created_at),
 begun AS (
   INSERT INTO cases_attempt (task_id, number, fence, worker, begun_at, outcome, error, error_text)

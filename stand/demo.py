@@ -7,6 +7,7 @@ import time
 from typing import Any, NoReturn
 
 from stand.environment import FOLDER, remembered_port, sole_use
+from stand.story import tell_tickets, tell_world
 from stand.system import System
 
 PORT = 8000  #: the first choice
@@ -53,6 +54,14 @@ def _watch(system: System) -> NoReturn:
             system.processes.restart(name)
 
 
+def _begin_story(system: System, told: dict[str, Any]) -> dict[str, Any]:
+    """On the first start the token is new: fill the outside world and send the tickets. Later the data is there."""
+    if told.get("token"):
+        tell_world(system.simulator_url)
+        told["tickets"] = tell_tickets(system.base_url, told["token"])
+    return told
+
+
 def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
@@ -65,10 +74,7 @@ def main() -> int:
             _tell("")
             _tell(f"  Caseflow: {system.base_url}/")
             _tell(f"  logs:     {system.processes.logs}")
-            try:
-                _show(json.loads(answer))
-            except ValueError:
-                _tell(answer)
+            _show(_begin_story(system, json.loads(answer)))
             _tell("")
             _tell("ready (Ctrl-C stops everything)")
             _watch(system)

@@ -16,7 +16,7 @@ class SignedIn:
         self._client.get("/console/sign-in/").raise_for_status()
         form = {"username": username, "password": password, "csrfmiddlewaretoken": self._csrf()}
         answer = self._client.post("/console/sign-in/", data=form, headers={"Referer": base_url})
-        if answer.status_code != 200 or not any("session" in name for name in self._client.cookies.keys()):
+        if answer.status_code != 200 or not any("session" in name for name in self._client.cookies):
             raise RuntimeError(f"{username} could not sign in: {answer.status_code}")
 
     def get(self, path: str) -> httpx2.Response:

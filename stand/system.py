@@ -227,12 +227,11 @@ class System:
 
     def close(self) -> None:
         """Stop everything, the servers last; drop a database that was made for this system."""
-        servers = {"postgres", "valkey"}
-        # Who rings and who asks first, then who works, then what they lean on.
-        for names in (self._dispatchers, ["web"], self._workers, ["simulator"]):
-            if names:
-                self.processes.stop(*names)
-        self.processes.stop(*[name for name in self.processes.roles if name not in servers])
+        # Who rings, who asks and who works, then what they lean on. Each takes seconds to stop, so all at once.
+        own = (*self._dispatchers, "web", *self._workers)
+        for names in (own, [name for name in self.processes.roles if name not in ("postgres", "valkey")]):
+            if running := [name for name in names if name in self.processes.roles]:
+                self.processes.stop(*running)
         if self._database and (owner_url := self.environment.get("DATABASE_OWNER_URL")):
             _drop_database(owner_url, self._database)
         self.processes.close()

@@ -1,416 +1,40 @@
 """The engine driven in one process, step by step: what a worker and the clock would do, without waiting for either.
 
-Time is moved by moving rows as the owner, never by sleeping. The outside world is the real simulator in its own process.
+The outside world is the simulator in its own process.
 """
 
 from __future__ import annotations
 
-import threading
-import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection, transaction
-from psycopg import sql
 
-from accounts.models import Organisation, Person
-from accounts.principal import SYSTEM, Actor
-from accounts.services import create_organisation, grant_role
-from actions.models import Action, ExternalCall
-from approvals.deciding import Decided, decide
-from approvals.models import Decision, Proposal
-from audit.models import AuditEvent
-from audit.services import facts_of
-from caseflow.domain.roles import Role
-from cases.claiming import Lease, claim
-from cases.intake import open_case
-from cases.models import Case, Task
+from accounts.services import create_organisation
 from cases.processes import all_processes
-from cases.rows import CaseRow
-from cases.working import work_on
-from integrations.mail import Mail
-from integrations.subscriptions import Subscriptions
+from tests.hooked import Killed, hooks
 from tests.integrations.conftest import Outside
-
-CLAIM = "Деньги списали, а доступа нет 🙁"
-_DUE = """
-SELECT t.id FROM cases_task t
-WHERE (t.status = 'due' AND t.available_at <= clock_timestamp() OR t.status = 'leased' AND t.leased_until < clock_timestamp())
-  AND t.id <> ALL(%(passed)s) AND (%(case)s::bigint IS NULL OR t.case_id = %(case)s) AND (%(stage)s = '' OR t.stage = %(stage)s)
-ORDER BY t.available_at, t.id LIMIT 1
-"""
-
-
-class Killed(BaseException):
-    """What `kill -9` is to everything above it: nobody catches it, nothing after it runs."""
-
-
-def run_due(*, case: int | None = None, stage: str = "", limit: int = 50) -> int:
-    """Work on what is due, oldest first, until nothing is left that moves; how many tasks were worked on."""
-    passed: list[int] = []
-    for done in range(limit):
-        with connection.cursor() as cursor:
-            cursor.execute(_DUE, {"passed": passed, "case": case, "stage": stage})
-            row = cursor.fetchone()
-        if row is None:
-            return done
-        before = Task.objects.get(pk=row[0]).available_at
-        work_on(row[0])
-        task = Task.objects.get(pk=row[0])
-        if task.status == "due" and task.available_at <= before:
-            passed.append(row[0])  # paused: it does not move now
-    raise AssertionError(f"the engine did not come to rest within {limit} tasks")
-
-
-def claimed(task: Task | int, worker: str = "first") -> Lease:
-    """The lease of a due or abandoned task, committed as a worker would."""
-    with transaction.atomic():
-        lease = claim(task if isinstance(task, int) else task.pk, worker=worker)
-    assert lease is not None
-    return lease
-
-
-def together(*parts: Callable[[], Any]) -> list[Any]:
-    """Run the parts at the same instant, each on a connection of its own; results or errors in their order."""
-    barrier, results = threading.Barrier(len(parts)), [None] * len(parts)
-
-    def run(place: int, part: Callable[[], Any]) -> None:
-        try:
-            connection.ensure_connection()
-            barrier.wait(30)
-            results[place] = part()
-        except Exception as error:
-            results[place] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(place, part)) for place, part in enumerate(parts)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive(), "a part did not end"
-    return results
-
-
-def fingerprint() -> dict[str, tuple[int, str]]:
-    """Rows and a hash of each table: equal before and after means that nothing was written."""
-    found = {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'django_migrations'"
-        )
-        for (table,) in cursor.fetchall():
-            cursor.execute(
-                f"SELECT count(*), coalesce(md5(string_agg(md5(t::text), '' ORDER BY t::text)), '') FROM \"{table}\" t"
-            )
-            found[table] = cursor.fetchone()
-    return found
-
-
-class Hooks:
-    """What happens at a named point of the next outside call; each hook runs once."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, Callable[[], None]] = {}
-
-    def at(self, point: str, do: Callable[[], None]) -> None:
-        self._waiting[point] = do
-
-    def pass_by(self, point: str) -> None:
-        do = self._waiting.pop(point, None)
-        if do is not None:
-            do()
-
-    def clear(self) -> None:
-        self._waiting.clear()
-
-
-hooks = Hooks()
-
-
-class HookedSubscriptions(Subscriptions):
-    """The real adapter, with the moments between its steps made visible to a test."""
-
-    #: A process about two subscriptions calls the other one "second".
-    readable = Subscriptions.readable | {"second"}
-
-    def read(self, name: str, subject: str, *, call_id: str) -> Any:
-        found = super().read("subscription" if name == "second" else name, subject, call_id=call_id)
-        hooks.pass_by("after_read")
-        return found
-
-    def perform(self, operation: str, subject: str, request: Any, *, key: str, call_id: str) -> Any:
-        hooks.pass_by("before_perform")
-        outcome = super().perform(operation, subject, request, key=key, call_id=call_id)
-        hooks.pass_by("after_perform")
-        return outcome
-
-    def lookup(self, *, key: str, call_id: str) -> Any:
-        found = super().lookup(key=key, call_id=call_id)
-        hooks.pass_by("after_lookup")
-        return found
-
-
-class HookedMail(Mail):
-    """The real mail adapter, stopping where a test wants to look."""
-
-    def perform(self, operation: str, subject: str, request: Any, *, key: str, call_id: str) -> Any:
-        outcome = super().perform(operation, subject, request, key=key, call_id=call_id)
-        hooks.pass_by("after_mail")
-        return outcome
-
-
-@dataclass
-class Story:
-    """One ticket and the objects outside that it is about."""
-
-    engine: Engine
-    id: int
-    payment: str
-    subscription: str
-    customer: str
-    email: str
-
-    @property
-    def case(self) -> Case:
-        return Case.objects.get(pk=self.id)
-
-    @property
-    def row(self) -> CaseRow:
-        return CaseRow.of_case(self.case)
-
-    @property
-    def state(self) -> str:
-        return self.case.state
-
-    @property
-    def standing(self) -> tuple[str, str]:
-        """(state, reason)"""
-        case = self.case
-        return case.state, case.reason
-
-    @property
-    def proposal(self) -> Proposal:
-        """The newest plan with effects."""
-        return Proposal.objects.filter(case_id=self.id, has_effects=True).latest("number")
-
-    @property
-    def effect(self) -> Action:
-        return Action.objects.filter(case_id=self.id, kind="effect").latest("id")
-
-    @property
-    def notice(self) -> Action:
-        return Action.objects.filter(case_id=self.id, kind="notice").latest("id")
-
-    def task(self, stage: str) -> Task:
-        """The newest task of a stage."""
-        return Task.objects.filter(case_id=self.id, stage=stage).latest("id")
-
-    def history(self) -> list[str]:
-        return list(AuditEvent.objects.filter(case_id=self.id).order_by("seq").values_list("kind", flat=True))
-
-    def told(self, kind: str) -> dict[str, Any]:
-        """The facts of the newest event of a kind."""
-        event = AuditEvent.objects.filter(case_id=self.id, kind=kind).latest("seq")
-        found: dict[str, Any] = facts_of(event.body)["facts"]
-        return found
-
-    def calls(self) -> list[tuple[str, str, str]]:
-        """(kind, outcome, code) of every external call for the newest effect, oldest first."""
-        calls = ExternalCall.objects.filter(action=self.effect).order_by("id")
-        return list(calls.values_list("kind", "outcome", "code"))
-
-    def activations(self) -> list[dict[str, Any]]:
-        """What the outside ledger holds for the subscription."""
-        effects = self.engine.outside.ask("GET", "/ledger").json()["effects"]
-        return [effect for effect in effects if effect["subject"] == self.subscription]
-
-    def letters(self) -> list[dict[str, Any]]:
-        effects = self.engine.outside.ask("GET", "/ledger").json()["effects"]
-        return [effect for effect in effects if effect["subject"] == self.email]
-
-    def writes(self) -> list[str]:
-        """The key of every request that tried to change the subscription, in order."""
-        requests = self.engine.outside.ask("GET", "/ledger").json()["requests"]
-        return [one["key"] for one in requests if one["path"] == f"/subscriptions/{self.subscription}/activate"]
-
-    def change(self, collection: str, **fields: Any) -> None:
-        name = {"payments": self.payment, "subscriptions": self.subscription, "customers": self.customer}[collection]
-        self.engine.outside.ask("PATCH", f"/{collection}/{name}", fields).raise_for_status()
-
-    def fault(self, kind: str, *, times: int | None = 1, **more: Any) -> None:
-        """Something goes wrong with the next requests to activate the subscription."""
-        self.engine.outside.script(kind, path=f"/subscriptions/{self.subscription}/activate", times=times, **more)
-
-    def run(self, stage: str = "") -> None:
-        run_due(case=self.id, stage=stage)
-
-    def run_later(self, stage: str = "") -> None:
-        """Let the time of what is planned come, then work on it."""
-        self.make_due(stage)
-        self.run()
-
-    def make_due(self, stage: str = "") -> None:
-        """Future tasks are due now; the far ones (expiry, waiting) only by name."""
-        far = ["expire", "data_due", "recheck", "remind", "escalate"]
-        self.engine.owner.execute(
-            "UPDATE cases_task SET available_at = clock_timestamp() WHERE case_id = %s AND status = 'due'"
-            " AND available_at > clock_timestamp() AND CASE WHEN %s = '' THEN stage <> ALL(%s) ELSE stage = %s END",
-            [self.id, stage, far, stage],
-        )
-
-    def decide(self, kind: str = "approve", *, person: Person | None = None, **said: Any) -> Decided:
-        """As somebody who looked at the newest proposal just now."""
-        proposal = said.pop("proposal", None) or self.proposal
-        words: dict[str, Any] = {
-            "seen_digest": proposal.digest,
-            "seen_version": self.case.version,
-            "reason": "" if kind == "approve" else "Нужна проверка",
-        }
-        return decide(proposal=proposal, person=person or self.engine.approver, kind=kind, **(words | said))
-
-    def age_proposal(self, by: timedelta) -> None:
-        """The newest plan becomes so much older."""
-        self.engine.rewrite(
-            "approvals_proposal",
-            "UPDATE approvals_proposal SET valid_until = valid_until - %s WHERE id = %s",
-            [by, self.proposal.pk],
-        )
-        self.engine.owner.execute(
-            "UPDATE cases_task SET available_at = available_at - %s WHERE case_id = %s AND stage = 'expire'"
-            " AND status = 'due'",
-            [by, self.id],
-        )
-
-    def age_decision(self, by: timedelta) -> None:
-        self.engine.rewrite(
-            "approvals_decision",
-            "UPDATE approvals_decision SET execute_by = execute_by - %s WHERE proposal_id = %s",
-            [by, self.proposal.pk],
-        )
-
-
-@dataclass
-class Engine:
-    """An organisation with people, the outside world, and the owner's connection that moves time."""
-
-    owner: psycopg.Connection[Any]
-    outside: Outside
-    organisation: Organisation
-    people: dict[str, Person] = field(default_factory=dict)
-
-    ROLES: ClassVar[dict[str, Role]] = {
-        "approver": Role.APPROVER,
-        "second": Role.APPROVER,
-        "third": Role.APPROVER,
-        "operator": Role.OPERATOR,
-        "viewer": Role.VIEWER,
-    }
-
-    @property
-    def approver(self) -> Person:
-        return self.person("approver")
-
-    def person(self, username: str) -> Person:
-        if username not in self.people:
-            person = Person.objects.create_user(username=username, name=username.title())
-            if username in self.ROLES:
-                grant_role(person=person, organisation=self.organisation, role=self.ROLES[username], by=SYSTEM)
-            self.people[username] = person
-        return self.people[username]
-
-    def open(
-        self,
-        *,
-        payment: dict[str, Any] | None = None,
-        subscription: dict[str, Any] | None = None,
-        customer: dict[str, Any] | None = None,
-        about: Story | None = None,
-        actor: Actor = SYSTEM,
-        process: str = "restore_access",
-        organisation: Organisation | None = None,
-        claim: str = CLAIM,
-        more: dict[str, Any] | None = None,
-        missing: Sequence[str] = (),
-    ) -> Story:
-        """A ticket about a confirmed payment and an inactive subscription, but for what is said otherwise.
-
-        `about` is an earlier ticket about the same customer and subscription; `missing` names collections outside that
-        know nothing of it.
-        """
-        name = uuid.uuid4().hex[:12]
-        who = about.customer if about else f"U-{name}"
-        what = about.subscription if about else f"S-{name}"
-        email = about.email if about else f"{name}@example.org"
-        paid = f"PAY-{name}"
-        world = {
-            "customers": [{"id": who, "email": email, "language": "ru", **(customer or {})}],
-            "payments": [
-                {"id": paid, "customer_id": who, "subscription_id": what, "amount": "990.00", **(payment or {})}
-            ],
-            "subscriptions": [
-                {"id": what, "customer_id": who, "plan": "basic", "price": "990.00", **(subscription or {})}
-            ],
-        }
-        kept = {key: value for key, value in world.items() if key not in missing and not (about and key != "payments")}
-        self.outside.ask("PUT", "/world", kept).raise_for_status()
-        opened = open_case(
-            organisation=organisation or self.organisation,
-            process=process,
-            source="helpdesk",
-            external_id=f"T-{name}",
-            intake={"customer_id": who, "subscription_id": what, "payment_id": paid, "claim": claim, **(more or {})},
-            actor=actor,
-        )
-        return Story(self, opened.case.pk, paid, what, who, email)
-
-    def proposed(self, **ticket: Any) -> Story:
-        """A ticket whose proposal waits for a decision."""
-        story = self.open(**ticket)
-        story.run()
-        assert story.state == "WAITING_APPROVAL", story.standing
-        return story
-
-    def approved(self, **ticket: Any) -> Story:
-        """A ticket whose plan was approved just now; nothing was sent yet."""
-        story = self.proposed(**ticket)
-        story.decide()
-        assert story.state == "EXECUTING"
-        return story
-
-    def rewrite(self, table: str, statement: str, values: Sequence[Any]) -> None:
-        """As the owner, past the triggers of an append-only table, whose mode is put back."""
-        with self.owner.transaction(), self.owner.cursor() as cursor:
-            name = sql.Identifier(table)
-            cursor.execute(
-                "SELECT tgname FROM pg_trigger WHERE tgrelid = %s::regclass AND tgname LIKE 'pgtrigger%%'", [table]
-            )
-            triggers = [sql.Identifier(row[0]) for row in cursor.fetchall()]
-            for trigger in triggers:
-                cursor.execute(sql.SQL("ALTER TABLE {} DISABLE TRIGGER {}").format(name, trigger))
-            cursor.execute(statement, values)
-            for trigger in triggers:
-                cursor.execute(sql.SQL("ALTER TABLE {} ENABLE ALWAYS TRIGGER {}").format(name, trigger))
-
-    def lapse_lease(self, task: Task | int) -> None:
-        """The worker fell silent long ago."""
-        self.owner.execute(
-            "UPDATE cases_task SET leased_until = clock_timestamp() - interval '1 second' WHERE id = %s"
-            " AND status = 'leased'",
-            [task if isinstance(task, int) else task.pk],
-        )
-
-    def now(self) -> datetime:
-        row = self.owner.execute("SELECT clock_timestamp()").fetchone()
-        assert row is not None
-        now: datetime = row[0]
-        return now
+from tests.steps import claimed, fingerprint, run_due, together
+from tests.stories import CLAIM, Engine, Story, decisions
+
+__all__ = [
+    "CLAIM",
+    "Engine",
+    "Killed",
+    "Story",
+    "claimed",
+    "decisions",
+    "engine",
+    "fingerprint",
+    "hooks",
+    "processes",
+    "run_due",
+    "simulator",
+    "test_processes",
+    "together",
+]
 
 
 @pytest.fixture(scope="session")
@@ -427,7 +51,7 @@ def engine(
     """The engine on a real database and the real outside world, without any fault; decisions wait for no undo."""
     simulator.ask("DELETE", "/faults")
     settings.SIMULATOR_URL = simulator.url
-    hooked = {"subscriptions": "tests.driving.HookedSubscriptions", "mail": "tests.driving.HookedMail"}
+    hooked = {"subscriptions": "tests.hooked.HookedSubscriptions", "mail": "tests.hooked.HookedMail"}
     settings.ADAPTERS = settings.ADAPTERS | hooked
     settings.CASEFLOW_UNDO_SECONDS = 0
     yield Engine(as_owner, simulator, create_organisation(slug="acme", name="Acme"))
@@ -454,9 +78,3 @@ def test_processes(settings: Any) -> Iterator[None]:
     names = ("TwoApprovers", "NoApproval", "TwoEffects", "Told")
     with processes(settings, *(f"tests.process_examples.{name}" for name in names)):
         yield
-
-
-def decisions(story: Story) -> list[tuple[str, str, bool]]:
-    """(person, kind, decisive), oldest first."""
-    rows = Decision.objects.filter(proposal__case_id=story.id).select_related("person").order_by("id")
-    return [(row.person.username, row.kind, row.decisive) for row in rows]

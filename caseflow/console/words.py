@@ -92,8 +92,6 @@ RIGHTS = {
     "reveal_personal": gettext_lazy("reveal personal data"),
     "withdraw": gettext_lazy("withdraw this decision"),
 }
-#: Event kinds that only the faces write; the rest stand in the domain's glossary.
-MORE_EVENTS = {"access.refused": gettext_lazy("A person without the right was refused")}
 #: What happens to a notice is no change outside.
 NOTICE_EVENTS = {
     "action.requested": gettext_lazy("Message handed over, not confirmed"),
@@ -127,9 +125,7 @@ def reason_word(code: str) -> Shown:
 def event_word(kind: str, *, is_notice: bool = False) -> str:
     if is_notice and kind in NOTICE_EVENTS:
         return str(NOTICE_EVENTS[kind])
-    if kind in words.EVENTS:
-        return gettext(words.EVENTS[kind])
-    return str(MORE_EVENTS.get(kind, kind))
+    return gettext(words.EVENTS[kind]) if kind in words.EVENTS else kind
 
 
 def process_title(slug: str, version: int) -> str:

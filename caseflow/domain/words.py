@@ -162,6 +162,7 @@ EVENTS: dict[str, str] = {
     "action.cancelled": _("Change cancelled before it was sent"),
     "action.awaiting": _("Accepted; the read-back is still the old state"),
     "action.busy": _("Waiting: another case is changing the same object"),
+    "access.refused": _("A person without the right was refused"),
     "decision.refused": _("A decision was not accepted"),
     "recovery.refused": _("A recovery was not accepted"),
     "repair.task_freed": _("A stuck task was made due again"),

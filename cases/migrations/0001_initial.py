@@ -535,7 +535,7 @@ class Migration(migrations.Migration):
             model_name="task",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("status__in", ("due", "leased"))),
-                fields=("case", "stage", "subject", "generation"),
+                fields=("case", "organisation_key", "stage", "subject", "generation"),
                 name="task_one_live",
                 nulls_distinct=False,
             ),

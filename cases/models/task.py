@@ -51,7 +51,7 @@ class Task(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["case", "stage", "subject", "generation"],
+                fields=["case", "organisation_key", "stage", "subject", "generation"],
                 condition=models.Q(status__in=LIVE),
                 nulls_distinct=False,
                 name="task_one_live",

@@ -123,10 +123,9 @@ def test_a_withdrawal_between_the_re_read_and_the_send_wins(engine: Engine) -> N
 
 
 def test_of_a_withdrawal_and_a_send_at_the_same_instant_exactly_one_wins(engine: Engine) -> None:
-    won = []
+    approver = engine.approver
     for _ in range(6):
         story = engine.approved()
-        approver = engine.approver
         withdrawal, _sending = together(lambda s=story: take_back(s, approver), lambda s=story: s.run())
         if isinstance(withdrawal, Withdrawn):
             story.run_later()
@@ -134,8 +133,6 @@ def test_of_a_withdrawal_and_a_send_at_the_same_instant_exactly_one_wins(engine:
         else:
             assert isinstance(withdrawal, TooLateToWithdraw)
             assert (story.state, len(story.activations())) == ("COMPLETED", 1)
-        won.append(isinstance(withdrawal, Withdrawn))
-    assert len(won) == 6
 
 
 def test_two_withdrawals_at_the_same_instant_are_one(engine: Engine) -> None:

@@ -39,7 +39,7 @@ def test_an_address_of_nothing_answers_in_json_with_its_id(db: None) -> None:
 
 def test_a_failure_of_ours_tells_nothing_but_its_id(machine: Caller, opened: Any, as_owner: Any) -> None:
     case = opened()
-    as_owner.execute("UPDATE cases_case SET process_version = 99")  # a process that this installation does not have
+    as_owner.execute("UPDATE cases_casekey SET wrapped = repeat('x', 60)::bytea")  # another installation's key
     machine.client.raise_request_exception = False
 
     answer = machine.post(case["links"]["data"], {"data": {"payment_id": "PAY-32"}})

@@ -171,9 +171,9 @@ def test_an_expiry_that_comes_after_the_decision_moves_nothing(engine: Engine) -
 
 
 def test_approval_and_expiry_at_the_same_instant_have_one_winner(engine: Engine) -> None:
+    approver = engine.approver
     for _ in range(3):
         story = engine.proposed()
-        approver = engine.approver
         story.make_due("expire")  # the clock says so, the row's validity is still open
         version, digest = story.case.version, story.proposal.digest
         approval, _expiry = together(
@@ -265,9 +265,10 @@ def test_of_two_approvals_at_the_same_instant_one_decides_and_the_other_is_told_
 
 
 def test_of_an_approval_and_a_rejection_at_the_same_instant_one_counts(engine: Engine) -> None:
+    approver, second = engine.approver, engine.person("second")
     for _ in range(3):
         story = engine.proposed()
-        approver, second, version = engine.approver, engine.person("second"), story.case.version
+        version = story.case.version
         results = together(
             lambda s=story, v=version: s.decide(person=approver, seen_version=v),
             lambda s=story, v=version: s.decide("reject", person=second, seen_version=v, next="close"),

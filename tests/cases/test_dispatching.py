@@ -18,8 +18,8 @@ from tests.driving import together
 
 pytestmark = pytest.mark.usefixtures("committing_database")
 ADD = """
-INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt, returned, lost,
-       available_at, last_error, last_error_text, fence, leased_by, created_at)
+INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt,
+       returned, lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
 SELECT NULL, %(organisation)s, %(process)s, 'observe', %(name)s || n, 0, %(queue)s, 'due', 0, 0, 0,
        clock_timestamp() + %(delay)s * interval '1 second', '', '', 0, '', clock_timestamp()
 FROM generate_series(1, %(count)s) n RETURNING id
@@ -194,3 +194,10 @@ def test_the_dispatcher_sleeps_no_longer_than_until_the_next_moment(as_owner: An
     assert 0 < seconds_to_next() <= 0.4
     regular(next_at=timezone.now() + timedelta(seconds=0.1))
     assert 0 <= seconds_to_next() <= 0.1
+
+
+def test_the_regular_work_of_two_organisations_is_two_tasks(bell: Bell) -> None:
+    for slug in ("north", "south"):
+        regular(name=slug, organisation=create_organisation(slug=slug, name=slug))
+    sweep([QUICK], bell)
+    assert (len(bell.ids), Task.objects.values("organisation_key").distinct().count()) == (2, 2)

@@ -1,4 +1,4 @@
-"""Caseflow as real processes, and what a test may ask of it from outside: its faces, its database, the other systems."""
+"""Caseflow as real processes, and what a test may ask of it from outside: its faces, its database, its surroundings."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Office:
     made: TicketFile
     path: Path
 
-    def import_file(self) -> "subprocess.CompletedProcess[str]":
+    def import_file(self) -> subprocess.CompletedProcess[str]:
         return self.running.system.manage(
             *("import_cases", str(self.path), "--organisation", self.slug, "--as", f"{self.slug}-operator", "--json"),
             check=False,
@@ -186,7 +186,7 @@ def test_redis_emptied_in_the_middle_loses_nothing_and_doubles_nothing(an_office
     office.running.check_invariants()
 
 
-def answers_of(done: "subprocess.CompletedProcess[str]") -> list[dict[str, Any]]:
+def answers_of(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     return [line for line in lines if "summary" not in line]
 

@@ -22,7 +22,8 @@ def holder(running: Running, case: str, stage: str) -> str:
 
 def outcomes(running: Running, case: str, stage: str) -> list[str]:
     rows = running.ask(
-        "SELECT a.outcome FROM cases_attempt a JOIN cases_task t ON t.id = a.task_id JOIN cases_case c ON c.id = t.case_id"
+        "SELECT a.outcome FROM cases_attempt a JOIN cases_task t ON t.id = a.task_id"
+        " JOIN cases_case c ON c.id = t.case_id"
         " WHERE c.public_id = %s AND t.stage = %s ORDER BY a.id",
         case,
         stage,

@@ -33,8 +33,7 @@ def test_cases_go_on_after_redis_was_away(running: Running) -> None:
 
 def test_flushall_between_the_bell_and_the_worker_costs_only_time(running: Running) -> None:
     ticket = running.a_ticket()
-    for worker in ("worker-1", "worker-2"):
-        running.system.stop(worker)
+    running.system.processes.stop("worker-1", "worker-2")
     case = running.open(ticket)
     running.wait_for(lambda: rung_and_unclaimed(running, case))
 

@@ -18,7 +18,7 @@ import pytest
 from stand.environment import CHECKOUT, temporary_folder
 
 READY = "ready (Ctrl-C stops everything)"
-PATIENCE = 60.0  #: seconds
+PATIENCE = 100.0  #: seconds
 #: What the test run itself is told, and a person's shell would not say.
 TOLD = ("CASEFLOW_", "DATABASE_", "REDIS_URL", "SIMULATOR_URL", "DJANGO_")
 NOT_COPIED = shutil.ignore_patterns(".venv", ".stand", ".git", ".*_cache", "__pycache__", "*.pyc")

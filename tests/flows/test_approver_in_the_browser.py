@@ -1,0 +1,119 @@
+"""The approver's journeys of the console, in a real browser against real processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import psycopg
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.flows.browsing import WORDS, Visitor
+from tests.flows.running import Running, Ticket
+
+UNDO = 5  #: seconds in which a person withdraws; the demo's fifteen would only cost time
+LOCALES = {"ru": "ru-RU", "en": "en-GB"}
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def an_undo_window(running_system: Running) -> Iterator[None]:
+    before = running_system.system.environment["CASEFLOW_UNDO_SECONDS"]
+    running_system.restart("web", CASEFLOW_UNDO_SECONDS=str(UNDO))
+    yield
+    running_system.restart("web", CASEFLOW_UNDO_SECONDS=before)
+
+
+def waiting_case(running: Running) -> tuple[Ticket, str]:
+    ticket = running.a_ticket()
+    case = running.open(ticket)
+    running.wait_for_state("WAITING_APPROVAL", case)
+    return ticket, case
+
+
+@pytest.mark.parametrize(("language", "scripts"), [("ru", True), ("en", True), ("ru", False), ("en", False)], ids=str)
+def test_an_approval_is_withdrawn_given_again_requested_and_then_confirmed(
+    running: Running, new_context: NewContext, language: str, scripts: bool
+) -> None:
+    ticket, case = waiting_case(running)
+    # The service does what it is asked, and shows it late: until then nobody may say it is done.
+    running.script("stale_read", method="GET", path=f"/subscriptions/{ticket.subscription}", times=None)
+    context = new_context(locale=LOCALES[language], java_script_enabled=scripts)
+    person = Visitor(context.new_page(), running.system.base_url, language)
+    words = WORDS[language]
+
+    def sees(text: str) -> None:
+        if scripts:
+            person.sees(text)
+        else:
+            running.wait_for(lambda: person.sees_after_reloading(text))
+
+    person.sign_in("approver", "/console/approvals/")
+    person.open_proposal(ticket)
+    person.approve()
+    person.withdraw()
+    assert running.case(case)["state"] == "WAITING_APPROVAL"
+    person.approve()
+    person.follow_the_result()
+    sees(words.requested)
+    assert person.page.get_by_text(words.confirmed).count() == 0
+    running.outside.delete("/faults")
+    sees(words.confirmed)
+    sees(words.completed)
+
+    running.wait_for_state("COMPLETED", case)
+    assert len(running.effects(ticket.subscription)) == 1
+    kinds = running.history(case)
+    assert kinds.index("case.withdrawn") < kinds.index("action.awaiting") < kinds.index("case.effects_confirmed")
+    assert person.complaints == []
+
+
+def test_of_two_who_press_at_once_one_decides_and_the_other_is_told_who(
+    running: Running, new_context: NewContext
+) -> None:
+    ticket, case = waiting_case(running)
+    people = {}
+    for username in ("approver", "approver2"):
+        people[username] = Visitor(new_context(locale="ru-RU").new_page(), running.system.base_url, "ru")
+        people[username].sign_in(username)
+        people[username].open_proposal(ticket)
+        people[username].ask_to_approve()
+    words = WORDS["ru"]
+    answers: dict[str, list[int]] = {username: [] for username in people}
+    for username, person in people.items():
+        person.page.on(
+            "response",
+            lambda response, name=username: (
+                answers[name].append(response.status) if response.request.method == "POST" else None
+            ),
+        )
+
+    # Both presses have arrived before either of them may look at the case.
+    with psycopg.connect(running.system.environment["DATABASE_OWNER_URL"]) as gate:
+        gate.execute("SELECT id FROM cases_case WHERE public_id = %s FOR UPDATE", [case])
+        for person in people.values():
+            person.page.get_by_role("button", name=words.approve).click(no_wait_after=True)
+        running.wait_for(
+            lambda: running.one("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype <> 'relation'") >= 2
+        )
+
+    for person in people.values():
+        expect(person.page.get_by_text(words.recorded).or_(person.page.get_by_text(words.already))).to_be_visible()
+    loser = next(name for name, person in people.items() if person.page.get_by_text(words.already).is_visible())
+    winner = next(name for name in people if name != loser)
+    assert answers[loser] == [409]
+    assert answers[winner] == [302]
+    names = {row["username"]: row["name"] for row in running.ask("SELECT username, name FROM accounts_person")}
+    expect(people[loser].page.get_by_role("alert")).to_contain_text(names[winner])
+
+    running.wait_for_state("COMPLETED", case, patience=timedelta(seconds=30))
+    assert len(running.effects(ticket.subscription)) == 1
+    counts = running.ask(
+        "SELECT (SELECT count(*) FROM approvals_decision d JOIN approvals_proposal p ON p.id = d.proposal_id"
+        " WHERE p.case_id = c.id) AS decisions,"
+        " (SELECT count(*) FROM actions_action a WHERE a.case_id = c.id AND a.kind = 'effect') AS effects"
+        " FROM cases_case c WHERE c.public_id = %s",
+        case,
+    )
+    assert counts == [{"decisions": 1, "effects": 1}]
