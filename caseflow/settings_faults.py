@@ -33,8 +33,8 @@ with _env.prefixed("CASEFLOW_"):
     _folder = _env.str("FAILPOINTS", default="")
     _shift = _env.float("CLOCK_SHIFT", default=0.0)
     _limits = _env.str("DATABASE_LIMITS", default="")
-    _more_processes = _env.list("MORE_PROCESSES", default=[])
-    _more_adapters = _env.dict("MORE_ADAPTERS", default={})
+    _more_processes: list[str] = _env.list("MORE_PROCESSES", default=[])
+    _more_adapters: dict[str, str] = _env.dict("MORE_ADAPTERS", default={})
 
 PROCESSES = [*PROCESSES, *_more_processes]
 ADAPTERS = {**ADAPTERS, **_more_adapters}
