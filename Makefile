@@ -8,12 +8,13 @@ MO := $(PO:.po=.mo)
 UV_COMPILE = $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header $(LOCK_FLAGS)
 
-.PHONY: help venv setup packages demo smoke test lint format lock messages clean
+.PHONY: help venv setup packages demo smoke test mutations lint format lock messages clean
 
 help:
 	@echo "make demo    start everything on this machine with a story, print the address and the sign-ins"
 	@echo "make smoke   one ticket from a POST to COMPLETED through real processes, without a person"
 	@echo "make test    install what the tests need, start real servers, run everything (ARGS=... goes to pytest)"
+	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
 	@echo "make lint    ruff, import-linter, mypy"
 	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make messages  collect the texts to translate, then compile them"
@@ -43,6 +44,9 @@ smoke: setup
 
 test: setup packages
 	$(PY) -m stand.testrun $(ARGS)
+
+mutations: setup packages
+	$(PY) -m stand.mutations $(ARGS)
 
 lint: setup
 	$(PY) -m stand.testrun --only-checks

@@ -71,7 +71,7 @@ def _run_pytest(arguments: list[str], environment: Mapping[str, str]) -> tuple[P
 
 
 @contextmanager
-def _servers(folder: Path) -> Iterator[dict[str, str]]:
+def servers(folder: Path) -> Iterator[dict[str, str]]:
     """Two real servers; yields the environment that names them."""
     processes = ProcessGroup(folder / "logs")
     postgres = EmbeddedPostgres(folder / "postgres", durable=False, processes=processes)
@@ -135,7 +135,7 @@ def main() -> int:
     parts: list[Part] = []
     last = ""
     begun = time.monotonic()
-    with temporary_folder() as folder, (_no_servers if options.only_checks else _servers)(folder) as environment:
+    with temporary_folder() as folder, (_no_servers if options.only_checks else servers)(folder) as environment:
         parts.append(Part("servers", time.monotonic() - begun, 0))
         environment |= {"CASEFLOW_FAST_HASH": "1", **_browser()}
         if not options.only_tests:

@@ -1,0 +1,342 @@
+"""Effects: the point of no return, doubt, keys, the subject, withdrawal."""
+
+from .mutation import Change, Mutation
+
+EXECUTING = "tests/actions/test_executing.py"
+DOUBT = "tests/actions/test_doubt.py"
+WITHDRAWING = "tests/actions/test_withdrawing.py"
+WEAK = "tests/actions/test_weak_systems.py"
+HERE = "tests/actions/test_protections.py"
+
+#: The trigger behind the code: an action moves only along its own table.
+ANY_MOVE = Change(
+    "actions/migrations/0002_initial.py",
+    'condition="WHEN (OLD.status IS DISTINCT FROM NEW.status AND NOT (',
+    'condition="WHEN (false AND NOT (',
+)
+
+MUTATIONS = (
+    Mutation(
+        name="changed bytes are carried out",
+        protects="digest check in begin_call",
+        file="actions/beginning.py",
+        old="    if not digest_holds:\n",
+        new="    if False:\n",
+        caught_by=(f"{EXECUTING}::test_a_plan_whose_bytes_were_changed_after_the_approval_is_not_carried_out",),
+        why="what is sent would be something else than what was approved",
+    ),
+    Mutation(
+        name="an approval of another digest is good enough",
+        protects="digest check in begin_call",
+        file="actions/beginning.py",
+        old=" AND d.digest = p.digest FROM approvals_decision d",
+        new=" FROM approvals_decision d",
+        doors=(
+            Change(
+                "actions/beginning.py",
+                "kind=Decision.Kind.APPROVE, digest=planned.digest, ",
+                "kind=Decision.Kind.APPROVE, ",
+            ),
+        ),
+        caught_by=(f"{EXECUTING}::test_a_plan_and_its_digest_changed_together_after_the_approval_are_not_carried_out",),
+        why="a plan changed together with its digest is whole, but nobody approved it",
+    ),
+    Mutation(
+        name="changed facts do not stop the send",
+        protects="re-read of facts",
+        file="actions/beginning.py",
+        old="    if changed:\n",
+        new="    if False:\n",
+        caught_by=(f"{EXECUTING}::test_a_payment_refunded_while_the_case_waited_sends_nothing_and_ends_as_refunded",),
+        why="access would be restored for a payment that was refunded meanwhile",
+    ),
+    Mutation(
+        name="facts may be old",
+        protects="re-read of facts",
+        file="actions/beginning.py",
+        old="    if datetime.now(UTC) - min(fact.observed_at for fact in readings.readings) > FRESH:\n",
+        new="    if False:\n",
+        caught_by=(f"{WITHDRAWING}::test_the_facts_are_as_fresh_as_the_send_or_it_does_not_begin",),
+        why="a worker that slept after its re-read would send on what was true before",
+    ),
+    Mutation(
+        name="each attempt has a key of its own",
+        protects="key for life",
+        file="actions/sending.py",
+        old="    spec = planned.spec\n",
+        new="    from dataclasses import replace\n\n    spec = replace(planned.spec, key=begun.call_id)\n",
+        caught_by=(
+            f"{DOUBT}::test_a_request_dropped_before_it_was_applied_is_looked_up_and_sent_again_under_the_same_key",
+        ),
+        why="the outside system could not tell a repeat from a second effect",
+    ),
+    Mutation(
+        name="the key of an action may be changed",
+        protects="key for life",
+        file="actions/migrations/0002_initial.py",
+        old='OR OLD."key" IS DISTINCT FROM (NEW."key") OR ',
+        new="OR ",
+        caught_by=(f"{EXECUTING}::test_the_key_of_an_action_never_changes",),
+        why="a statement outside the code could give an effect a second key",
+    ),
+    Mutation(
+        name="the request leaves before it is recorded",
+        protects="call recorded before sending",
+        file="actions/executing.py",
+        old="    try:\n        begun = begin_call(lease, planned, purpose, readings)\n",
+        new=(
+            "    from .beginning import Begun\n\n"
+            "    spec = planned.spec\n"
+            '    early = perform(lease, planned, Begun("early"), to=spec.subject, request=spec.request)\n'
+            "    try:\n        begun = begin_call(lease, planned, purpose, readings)\n"
+        ),
+        doors=(
+            Change(
+                "actions/executing.py",
+                "    outcome = perform(lease, planned, begun, to=planned.spec.subject, request=planned.spec.request)\n",
+                "    outcome = early\n",
+            ),
+        ),
+        caught_by=(f"{EXECUTING}::test_the_action_is_reserved_and_the_call_recorded_before_the_request_leaves",),
+        why="a crash after the request would leave no trace of it",
+    ),
+    Mutation(
+        name="accepted is called confirmed",
+        protects="read-back before CONFIRMED",
+        file="actions/executing.py",
+        old="        case Confirmed() if back is not None and not differences(planned.spec.confirms, back.facts):\n",
+        new="        case Confirmed() if back is not None:\n",
+        caught_by=(
+            f"{EXECUTING}::test_a_requested_effect_is_never_called_done_while_the_read_back_shows_the_old_state",
+        ),
+        why="the customer would be told of a change that is not there",
+    ),
+    Mutation(
+        name="two cases change one subject",
+        protects="subject lock",
+        file="actions/migrations/0002_initial.py",
+        old='                fields=("organisation", "system", "operation", "subject"),\n',
+        new='                fields=("organisation", "system", "operation", "subject", "case"),\n',
+        doors=(
+            Change(
+                "actions/planned.py",
+                "ON CONFLICT (organisation_id, system, operation, subject)\n",
+                "ON CONFLICT (organisation_id, system, operation, subject, case_id)\n",
+            ),
+        ),
+        caught_by=(f"{EXECUTING}::test_a_second_ticket_about_one_subscription_waits_and_then_activates_nothing_again",),
+        why="a second ticket would send while the result of the first is unknown",
+    ),
+    Mutation(
+        name="the subject is reserved after the reading",
+        protects="reserve before reading",
+        file="actions/executing.py",
+        old="    return reserved(lease, find_planned(lease, effects_only=True))\n",
+        new="    return find_planned(lease, effects_only=True)\n",
+        doors=(
+            Change(
+                "actions/executing.py",
+                "    if planned.busy:\n        return _wait_for_subject(lease, planned)\n    if planned.in_doubt:\n",
+                "    if planned.in_doubt:\n",
+            ),
+            Change(
+                "actions/executing.py",
+                "    readings = read_now(lease.case.definition, planned.intake, names)\n"
+                '    failpoint("execute.before_begin"',
+                "    readings = read_now(lease.case.definition, planned.intake, names)\n"
+                "    from django.db import transaction\n\n"
+                "    with transaction.atomic():\n"
+                "        planned = reserved(lease, planned)\n"
+                "    if planned.busy:\n"
+                "        return _wait_for_subject(lease, planned)\n"
+                '    failpoint("execute.before_begin"',
+            ),
+        ),
+        caught_by=(f"{EXECUTING}::test_before_the_send_the_action_is_reserved_before_the_facts_are_read",),
+        why="two cases could both read `inactive` and then send one after the other",
+    ),
+    Mutation(
+        name="the send does not wait for a withdrawal",
+        protects="lock in begin_call against withdrawal",
+        file="actions/beginning.py",
+        old="        case = lock_case(lease.case.id)\n",
+        new=(
+            "        from cases.models import Case\n\n"
+            "        case = CaseRow.of_case(Case.objects.get(pk=lease.case.id))\n"
+        ),
+        doors=(ANY_MOVE,),
+        caught_by=(f"{HERE}::test_a_send_waits_for_a_withdrawal_that_is_being_stored_and_then_sends_nothing",),
+        why="a withdrawal that is being stored would be overtaken by the request it takes back",
+    ),
+    Mutation(
+        name="the send does not take the gate",
+        protects="gate against a pause",
+        file="actions/beginning.py",
+        old="        gate.hold_shared()\n",
+        new="",
+        caught_by=(f"{WITHDRAWING}::test_a_stop_that_holds_the_gate_first_is_seen_by_the_send_that_waits_for_it",),
+        why="a request could leave after the pause was stored",
+    ),
+    Mutation(
+        name="a change of roles does not take the gate",
+        protects="gate against a pause",
+        file="accounts/services.py",
+        old="    hold_exclusive()\n    group_id = _group_ids(",
+        new="    group_id = _group_ids(",
+        caught_by=(f"{HERE}::test_a_role_is_not_taken_away_while_a_send_is_beginning",),
+        why="a request could leave on the word of somebody who was dismissed before",
+    ),
+    Mutation(
+        name="who takes over sends at once",
+        protects="look-up first on take-over",
+        file="actions/executing.py",
+        old="    if planned.in_doubt:\n        return _hand_to_reconcile(lease, planned)\n",
+        new="    if planned.in_doubt:\n        return send(lease, planned, Purpose.REPEAT)\n",
+        caught_by=(f"{DOUBT}::test_a_worker_killed_around_its_request_is_replaced_by_one_that_looks_before_it_sends",),
+        why="a request that was already answered would be sent again",
+    ),
+    Mutation(
+        name="a pause does not hold the send",
+        protects="pause check",
+        file="actions/beginning.py",
+        old="    if paused:\n",
+        new="    if False:\n",
+        caught_by=(f"{EXECUTING}::test_a_pause_holds_the_request_and_resuming_lets_it_go",),
+        why="a pause set during the re-read would not be seen",
+    ),
+    Mutation(
+        name="an old approval is good enough",
+        protects="time to execute",
+        file="actions/beginning.py",
+        old="    if purpose is Purpose.FIRST and not approved:\n",
+        new="    if False:\n",
+        caught_by=(f"{EXECUTING}::test_an_approval_that_was_not_used_in_time_sends_nothing_and_is_asked_for_again",),
+        why="a plan would be carried out long after somebody agreed to it",
+    ),
+    Mutation(
+        name="a dismissed approver counts",
+        protects="right at the send",
+        file="actions/beginning.py",
+        old="    return counted.count() >= policy.quorum\n",
+        new="    return True\n",
+        caught_by=(f"{EXECUTING}::test_an_approver_who_lost_the_right_before_the_send_is_not_counted",),
+        why="the approval of somebody who was dismissed would still send",
+    ),
+    Mutation(
+        name="a copy of the database sends",
+        protects="installation",
+        file="actions/beginning.py",
+        old="    if not at_home:\n",
+        new="    if False:\n",
+        caught_by=(f"{EXECUTING}::test_a_copy_of_the_database_under_other_settings_sends_nothing",),
+        why="a restored backup would do everything a second time",
+    ),
+    Mutation(
+        name="the send asks for no lease",
+        protects="lease at the send",
+        file="actions/beginning.py",
+        old="    if not holds:\n",
+        new="    if False:\n",
+        caught_by=(f"{DOUBT}::test_a_worker_that_slept_past_its_lease_before_the_send_sends_nothing",),
+        why="a worker that slept past its lease would send beside its successor",
+    ),
+    Mutation(
+        name="the send does not look where the case is",
+        protects="version check",
+        file="actions/beginning.py",
+        old="    if case.version != lease.generation or case.state not in states:\n",
+        new="    if False:\n",
+        caught_by=(f"{HERE}::test_a_case_closed_between_the_re_read_and_the_send_sends_nothing",),
+        why="a case that a person closed would still be changed outside",
+    ),
+    Mutation(
+        name="a keyless system is asked after the lease",
+        protects="lease at the send",
+        file="actions/sending.py",
+        old="send_by=sure_until(lease)\n",
+        new="send_by=None\n",
+        caught_by=(f"{WEAK}::test_who_overslept_the_lease_sends_nothing_to_a_keyless_system",),
+        why="without a key nothing tells the late request of a sleeper from a second effect",
+    ),
+    Mutation(
+        name="no answer is taken for nothing done",
+        protects="doubt is no failure",
+        file="integrations/operations_by_key.py",
+        old=(
+            "    except NoAnswer as failure:\n"
+            "        return Unknown(failure.code, str(failure))\n"
+            "    return answer if 200"
+        ),
+        new=(
+            "    except NoAnswer as failure:\n"
+            "        return NotApplied(failure.code, str(failure))\n"
+            "    return answer if 200"
+        ),
+        caught_by=(
+            f"{DOUBT}::test_a_lost_answer_is_unknown_and_settled_by_look_up_under_the_same_key_without_another_write",
+        ),
+        why="an effect that happened would be sent again or called refused",
+    ),
+    Mutation(
+        name="a repeat that was not taken ends the doubt",
+        protects="doubt is no failure",
+        file="actions/executing.py",
+        old="    if planned.unanswered_at is not None:\n        _still_unknown(",
+        new="    if False:\n        _still_unknown(",
+        caught_by=(f"{DOUBT}::test_a_late_request_that_lands_after_the_look_up_is_not_called_cancelled",),
+        why="the first request may land after the second was turned away",
+    ),
+    Mutation(
+        name="an old key is sent again",
+        protects="life of a key",
+        file="actions/reconciling.py",
+        old="planned.key_age < adapter.key_life",
+        new="planned.key_age < adapter.key_life * 100",
+        caught_by=(f"{DOUBT}::test_a_key_past_its_life_is_not_sent_again_by_itself",),
+        why="a system that forgot the key would do it twice",
+    ),
+    Mutation(
+        name="a lost receipt is a second letter",
+        protects="look-up first on take-over",
+        file="actions/notifying.py",
+        old="    if planned.in_doubt:\n        return _look_up(lease, planned)\n",
+        new="",
+        caught_by=(
+            "tests/actions/test_notifying.py::test_a_lost_receipt_is_looked_up_and_the_customer_gets_one_letter",
+        ),
+        why="a notice in doubt would be sent again without asking",
+    ),
+    Mutation(
+        name="a plan proposed again keeps its keys",
+        protects="key for life",
+        file="approvals/snapshots.py",
+        old='        actions.append(action | {"id": name, "key": f"{process}:{name}"})\n',
+        new="        actions.append(action)\n",
+        caught_by=(
+            f"{WITHDRAWING}::test_a_decision_withdrawn_in_time_sends_nothing_and_proposes_the_same_plan_under_new_ids",
+        ),
+        why="two approvals would share one effect and one history",
+    ),
+    Mutation(
+        name="a withdrawal is never too late",
+        protects="point of no return",
+        file="actions/withdrawing.py",
+        old="    if case.plan_begun:\n",
+        new="    if False:\n",
+        caught_by=(f"{WITHDRAWING}::test_once_the_call_began_it_is_too_late_and_the_answer_says_since_when",),
+        why="a person would be told that nothing happens while the request is under way",
+    ),
+    Mutation(
+        name="a withdrawal does not raise the fence",
+        protects="fence in settlement",
+        file="actions/withdrawing.py",
+        old="SET status = 'cancelled', fence = fence + 1, ended_at",
+        new="SET status = 'cancelled', ended_at",
+        caught_by=(),
+        why="the worker that holds the cancelled task may neither begin a call nor settle",
+        equivalent=(
+            "both ask for status 'leased' as well as for the fence, and a cancelled task is never leased again; the"
+            " fence grows so that one of the two is enough"
+        ),
+    ),
+)

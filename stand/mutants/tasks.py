@@ -1,0 +1,187 @@
+"""Tasks: ringing, claiming, leases, settling."""
+
+from .mutation import Change, Mutation
+
+CLAIMING = "tests/cases/test_claiming.py"
+DISPATCHING = "tests/cases/test_dispatching.py"
+HERE = "tests/cases/test_protections.py"
+
+MUTATIONS = (
+    Mutation(
+        name="the attempt counts with its result",
+        protects="attempt counted before work",
+        file="cases/working.py",
+        old="if lease is None or lease.exhausted or not lease.definition.inline:",
+        new="if lease is None or lease.exhausted:",
+        caught_by=(f"{CLAIMING}::test_a_task_that_kills_its_worker_five_times_stops_and_asks_for_a_person",),
+        why="a task that kills its worker would take its own count back and never stop",
+    ),
+    Mutation(
+        name="a lost worker is not counted",
+        protects="attempt counted before work",
+        file="cases/claiming.py",
+        old="task.lost + (v.status = 'leased')::int",
+        new="task.lost",
+        caught_by=(f"{CLAIMING}::test_a_task_that_kills_its_worker_five_times_stops_and_asks_for_a_person",),
+        why="the limit of lost workers would never be reached",
+    ),
+    Mutation(
+        name="any holder of a leased task settles",
+        protects="fence in settlement",
+        file="cases/settling.py",
+        old="SELECT t.fence = %s AND t.status = 'leased', clock_timestamp(), {SELECTED}",
+        new="SELECT %s IS NOT NULL AND t.status = 'leased', clock_timestamp(), {SELECTED}",
+        caught_by=(f"{HERE}::test_a_replaced_worker_settles_nothing_while_its_successor_still_works",),
+        why="the result of a worker that slept would be stored beside its successor's",
+    ),
+    Mutation(
+        name="settling asks for no lease",
+        protects="fence in settlement",
+        file="cases/settling.py",
+        old="        if row is None or not row[0]:\n",
+        new="        if row is None:\n",
+        caught_by=(f"{CLAIMING}::test_what_a_silent_worker_settles_after_it_was_replaced_changes_nothing",),
+        why="finished work would be settled a second time",
+    ),
+    Mutation(
+        name="what follows is stored after the result",
+        protects="task written in the same transaction",
+        file="cases/settling.py",
+        old=(
+            "        published = publish(self.row, follow, ending=ending, claim_for=self.lease.worker,"
+            " claim_queue=self.lease.queue)\n"
+        ),
+        new=(
+            "        row = self.row\n"
+            "        transaction.on_commit(lambda: publish(row, follow, ending=ending))\n"
+            "        published: list[Any] = []\n"
+        ),
+        caught_by=(f"{HERE}::test_a_result_and_the_work_that_follows_are_stored_by_one_transaction",),
+        why="a crash between two commits leaves a case that stands still for ever",
+    ),
+    Mutation(
+        name="the dispatcher remembers how far it was",
+        protects="selection by status",
+        file="cases/dispatching.py",
+        old="      AND t.available_at <= now.at\n",
+        new=(
+            "      AND t.available_at <= now.at\n"
+            "      AND t.id > (SELECT coalesce(max(r.id), 0) FROM cases_task r WHERE r.rung_at IS NOT NULL)\n"
+        ),
+        caught_by=(f"{DISPATCHING}::test_a_slow_transaction_with_a_lower_number_is_not_passed_over",),
+        why="a transaction that commits late has a low number and would be passed over",
+    ),
+    Mutation(
+        name="a lost bell is not rung again",
+        protects="bells are only bells",
+        file="cases/dispatching.py",
+        old="        status = 'due' AND rung_at <",
+        new="        false AND rung_at <",
+        caught_by=(f"{DISPATCHING}::test_nothing_is_lost_when_a_dispatcher_dies_between_marking_and_ringing",),
+        why="a message that was lost would be a task that was lost",
+    ),
+    Mutation(
+        name="first come, first rung",
+        protects="fairness between organisations",
+        file="cases/dispatching.py",
+        old="chosen AS (SELECT id FROM heads ORDER BY place, available_at, id LIMIT",
+        new="chosen AS (SELECT id FROM heads ORDER BY available_at, id LIMIT",
+        caught_by=(f"{DISPATCHING}::test_a_flood_of_one_organisation_does_not_starve_another",),
+        why="a flood of one organisation would starve another",
+    ),
+    Mutation(
+        name="paused work is rung",
+        protects="pause check",
+        file="cases/dispatching.py",
+        old="      AND NOT (t.organisation_key <> 0 AND",
+        new="      AND NOT (false AND",
+        caught_by=(f"{DISPATCHING}::test_what_is_paused_is_not_rung_and_takes_no_room",),
+        why="what is paused would fill the window and hold up everybody else",
+    ),
+    Mutation(
+        name="paused work is claimed",
+        protects="pause check",
+        file="cases/claiming.py",
+        old="    WHEN mine.organisation_key <> 0\n",
+        new="    WHEN false\n",
+        caught_by=(f"{CLAIMING}::test_the_work_of_a_paused_process_or_organisation_is_not_begun",),
+        why="a bell that was rung before the pause would still begin the work",
+    ),
+    Mutation(
+        name="a worker goes on into paused work",
+        protects="pause check",
+        file="cases/publishing.py",
+        old="n.claim AND NOT {paused} AS mine",
+        new="n.claim AND ({paused} OR true) AS mine",
+        caught_by=(f"{CLAIMING}::test_a_worker_takes_nothing_that_is_paused_or_due_later",),
+        why="a worker that follows a case would not notice the pause",
+    ),
+    Mutation(
+        name="the worker's clock judges leases",
+        protects="database clock",
+        file="cases/claiming.py",
+        old="WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at),",
+        new="WITH clock AS MATERIALIZED (SELECT %(own_clock)s::timestamptz AS at),",
+        doors=(
+            Change(
+                "cases/claiming.py",
+                '                "worker": worker,\n                "hand_back"',
+                '                "worker": worker,\n                "own_clock": datetime.now().astimezone(),\n'
+                '                "hand_back"',
+            ),
+        ),
+        caught_by=(f"{HERE}::test_a_worker_whose_clock_is_an_hour_ahead_takes_no_living_lease",),
+        why="a machine whose clock is ahead would take tasks from workers that are alive",
+    ),
+    Mutation(
+        name="work for an older version is done",
+        protects="obsolete tasks",
+        file="cases/claiming.py",
+        old="     AND mine.generation < (SELECT version FROM cases_case WHERE id = mine.case_id) THEN 'obsolete'",
+        new="     AND false THEN 'obsolete'",
+        caught_by=(f"{CLAIMING}::test_a_task_of_an_older_version_of_the_case_is_closed_without_an_attempt",),
+        why="a task left over from an earlier state would be worked on",
+    ),
+    Mutation(
+        name="whoever held a lease renews it",
+        protects="fence in renewal",
+        file="cases/leases.py",
+        old=" AND t.fence = held.fence",
+        new="",
+        caught_by=(f"{CLAIMING}::test_nobody_renews_a_lease_that_another_took_over",),
+        why="two workers would believe that they hold the task",
+    ),
+    Mutation(
+        name="a lease is renewed for ever",
+        protects="limit of a lease",
+        file="cases/leases.py",
+        old="least(clock_timestamp() + %s * interval '1 second', t.lease_limit_at)",
+        new="clock_timestamp() + %s * interval '1 second'",
+        caught_by=(f"{CLAIMING}::test_a_living_worker_renews_its_lease_but_never_past_the_limit_of_the_stage",),
+        why="a stage that hangs would hold its case as long as its process lives",
+    ),
+    Mutation(
+        name="a late result moves the case",
+        protects="late settlements",
+        file="cases/settling.py",
+        old='            if self.late:\n                self.record("settlement.late"',
+        new='            if False:\n                self.record("settlement.late"',
+        caught_by=(
+            "tests/cases/test_settling.py::test_an_event_that_comes_after_the_case_moved_on_is_recorded_as_late",
+        ),
+        why="a result found for an earlier version would move the present one",
+    ),
+    Mutation(
+        name="the end of a task asks for no fence",
+        protects="fence in settlement",
+        file="cases/publishing.py",
+        old="AND fence = %(fence)s AND status = 'leased'),",
+        new="AND status = 'leased'),",
+        caught_by=(),
+        why="the same statement ends the task and publishes what follows",
+        equivalent=(
+            "the settlement locked this row and compared its fence earlier in the same transaction; the condition is"
+            " kept so that the statement is right by itself"
+        ),
+    ),
+)
