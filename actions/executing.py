@@ -20,7 +20,7 @@ from cases.stages import policy_of
 from integrations.registry import owner_of
 
 from .beginning import Purpose, begin_call
-from .giving_up import READ_AGAIN, give_up, settle_refused_call
+from .giving_up import READ_AGAIN, give_up, may_still_land, settle_refused_call
 from .models import ActionStatus
 from .planned import Planned, find_planned, reserved
 from .sending import perform
@@ -99,6 +99,9 @@ def settle_outcome(
             _confirmed(settling, planned, call_id, outcome, back, confirmed_by)
         case Confirmed():
             _accepted(settling, planned, call_id, outcome)
+        case Refused() if may_still_land(planned, settling):
+            # The system refused this request; an earlier one got no answer and may still land.
+            _unknown(settling, planned, call_id, outcome)
         case Refused():
             _refused(settling, planned, call_id, outcome, "effect_refused", outcome.code)
         case NotApplied():
@@ -155,7 +158,7 @@ def _accepted(settling: Settlement, planned: Planned, call_id: str, outcome: Con
     _look_again(settling, planned, READ_AGAIN)
 
 
-def _unknown(settling: Settlement, planned: Planned, call_id: str, outcome: Unknown) -> None:
+def _unknown(settling: Settlement, planned: Planned, call_id: str, outcome: Unknown | Refused) -> None:
     store_outcome(planned.row_id or 0, call_id, outcome, status=ActionStatus.UNKNOWN)
     settling.record("action.unknown", facts=planned.about(call_id) | {"code": outcome.code})
     _look_again(settling, planned, FIRST_LOOK)

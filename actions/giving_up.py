@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from random import Random
 from typing import Any
 
 from approvals.deciding import MAX_RETURNS
@@ -18,6 +19,8 @@ from .models import ActionStatus
 from .planned import Planned, find_planned
 from .storing import cancel_planned, end_lost_calls, store_outcome
 
+rng = Random()  # noqa: S311  # jitter, no secret
+
 HELD_UP = timedelta(seconds=15)  #: until a paused system or installation is tried again
 READ_AGAIN = timedelta(seconds=2)  #: until an accepted effect is read back again
 
@@ -27,9 +30,9 @@ def settle_refused_call(lease: Lease, planned: Planned, readings: Readings, refu
     reason = refused.params["reason"]
     with settlement(lease) as settling:
         store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
-        if reason == "facts_changed" and _may_still_land(planned, settling):
+        if reason == "facts_changed" and may_still_land(planned, settling):
             # What changed may be our own earlier request, landing late: look before anything is given up.
-            settling.again(READ_AGAIN, fault=Fault(FaultKind.TRANSIENT, reason))
+            settling.fail(Fault(FaultKind.TRANSIENT, reason, retry_after=READ_AGAIN), rng=rng)
         elif reason == "facts_changed":
             give_up(settling, planned, Event.FACTS_CHANGED, {"changed": refused.params["differences"]})
         elif reason in ("approval_lapsed", "decider_lost_right"):
@@ -56,7 +59,8 @@ def give_up(settling: Settlement, planned: Planned, event: Event, facts: dict[st
         settling.move(event, facts=about, adds=adds)
 
 
-def _may_still_land(planned: Planned, settling: Settlement) -> bool:
+def may_still_land(planned: Planned, settling: Settlement) -> bool:
+    """An earlier call of this action got no answer, and the system may still carry it out."""
     if planned.unanswered_at is None:
         return False
     return settling.now - planned.unanswered_at <= get_adapter(planned.spec.system).settles_after

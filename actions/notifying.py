@@ -10,7 +10,7 @@ from uuid import uuid4
 from caseflow.domain.errors import CallRefused, LeaseLost, Purged
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
-from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
+from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, Refused, Unknown
 from caseflow.domain.retry import GiveUp, RetryPolicy
 from cases.claiming import Lease
 from cases.personal import digest_of_personal, read_texts
@@ -22,7 +22,7 @@ from .beginning import Purpose, begin_call
 from .models import Action, ActionStatus
 from .planned import Planned, find_planned, reserved
 from .sending import perform
-from .storing import add_lookup, end_lost_calls, end_own_call, store_outcome
+from .storing import add_lookup, end_lost_calls, end_own_call, store_evidence, store_outcome
 from .texts import notice_text
 from .undoing import outcome_of_undoing
 
@@ -91,18 +91,13 @@ def _look_up(lease: Lease, planned: Planned) -> Lease | None:
     answer = adapter.lookup(key=planned.spec.key, call_id=call_id)
     young = planned.key_age is not None and planned.key_age < adapter.key_life
     if isinstance(answer, NotApplied) and adapter.honours_keys and young:
-        _store_lookup(lease, planned, call_id, begun_at, answer)
+        store_evidence(lease, planned.row_id or 0, call_id, begun_at, answer)
         return _send(lease, planned)
     with settlement(lease) as settling:
         end_lost_calls(planned.row_id or 0)
         add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
         _settle(settling, planned, "", answer if isinstance(answer, Confirmed) else Unknown("still_unknown"))
     return settling.next_lease
-
-
-def _store_lookup(lease: Lease, planned: Planned, call_id: str, begun_at: datetime, answer: LookupOutcome) -> None:
-    end_lost_calls(planned.row_id or 0)
-    add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
 
 
 def _settle(settling: Settlement, planned: Planned, call_id: str, outcome: Outcome) -> None:

@@ -27,7 +27,7 @@ from .executing import read_back, rng, send, settle_outcome, to_person
 from .giving_up import READ_AGAIN
 from .models import ActionStatus
 from .planned import Planned, find_planned
-from .storing import add_lookup, end_lost_calls, store_outcome
+from .storing import add_lookup, end_lost_calls, store_evidence, store_outcome
 
 #: Longer than any adapter's `settles_after`, which `manage.py check` compares.
 POLICY = RetryPolicy(base=timedelta(seconds=2), cap=timedelta(seconds=30), limit=60, deadline=timedelta(minutes=20))
@@ -56,7 +56,7 @@ def reconcile(lease: Lease) -> Lease | None:
         answer = adapter.lookup(key=planned.spec.key, call_id=call_id)
         failpoint("reconcile.looked_up", *lease.about)
     if isinstance(answer, NotApplied) and _may_repeat(adapter, planned):
-        _store_lookup(lease, planned, call_id, begun_at, answer)
+        store_evidence(lease, planned.row_id or 0, call_id, begun_at, answer)
         return send(lease, planned, Purpose.REPEAT)
     back = read_back(lease, planned)
     failpoint("reconcile.before_store", *lease.about)
@@ -94,6 +94,9 @@ def _settle(
                 settle_outcome(settling, planned, "", answer, None, back, confirmed_by=by)
             else:
                 _ask_again(settling, planned, "not_confirmed")
+        case NotApplied() if back is None and adapter.honours_keys:
+            # The key may be past its life, and the subject could not be read: nothing proves anything yet.
+            _ask_again(settling, planned, "unknown_too_long")
         case NotApplied() if shown and adapter.honours_keys:
             # The key is past its life, and what a system has forgotten it cannot deny: the subject is the evidence.
             settle_outcome(settling, planned, "", Confirmed(), None, back, confirmed_by="read")
@@ -126,12 +129,6 @@ def _ask_again(settling: Settlement, planned: Planned, reason: str, retry_after:
     else:
         delay = READ_AGAIN if planned.accepted else verdict.delay
         settling.again(delay, fault=Fault(FaultKind.TRANSIENT, reason))
-
-
-def _store_lookup(lease: Lease, planned: Planned, call_id: str, begun_at: datetime, answer: LookupOutcome) -> None:
-    """The evidence is stored before the repeat that rests on it."""
-    end_lost_calls(planned.row_id or 0)
-    add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
 
 
 def _may_repeat(adapter: Adapter, planned: Planned) -> bool:

@@ -22,9 +22,8 @@ def perform(lease: Lease, planned: Planned, begun: Begun, *, to: str, request: M
     spec = planned.spec
     try:
         adapter = get_adapter(spec.system)
-        if adapter.honours_keys:
-            return adapter.perform(spec.operation, to, request, key=spec.key, call_id=begun.call_id)
-        # Nothing out there tells a second request from a first: who overslept its lease must not send at all.
+        # Who overslept its lease must not send: without keys nothing out there tells a second request from a first,
+        # and a key may have passed its life meanwhile.
         return adapter.perform(
             spec.operation, to, request, key=spec.key, call_id=begun.call_id, send_by=sure_until(lease)
         )

@@ -7,7 +7,9 @@ from uuid import uuid4
 
 from django.db import connection, transaction
 
-from caseflow.domain.outcomes import Confirmed, NotApplied, Outcome, Refused, Unknown
+from caseflow.domain.outcomes import Confirmed, LookupOutcome, NotApplied, Outcome, Refused, Unknown
+from cases.claiming import Lease
+from cases.settling import Settlement
 
 from .models import Action, ActionStatus, ExternalCall
 
@@ -91,6 +93,15 @@ def add_lookup(action_id: int, task_id: int, worker: str, call_id: str, begun_at
         message=getattr(outcome, "message", "")[:500],
         external_id=outcome.external_id[:200] if isinstance(outcome, Confirmed) else "",
     )
+
+
+def store_evidence(lease: Lease, action_id: int, call_id: str, begun_at: datetime, answer: LookupOutcome) -> None:
+    """Keep the look-up on which a repeat will rest, before it is sent. Raises LeaseLost: a replaced worker must not
+    end its successor's call."""
+    with transaction.atomic():
+        Settlement(lease).lock()
+        end_lost_calls(action_id)
+        add_lookup(action_id, lease.task_id, lease.worker, call_id, begun_at, answer)
 
 
 def cancel_planned(case_id: int) -> int:

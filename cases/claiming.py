@@ -98,7 +98,7 @@ taken AS (
     available_at = CASE WHEN v.verdict = 'foreign' THEN v.now + %(hand_back)s * interval '1 second'
                         ELSE task.available_at END,
     attempt = task.attempt + (v.verdict = 'claimed')::int,
-    lost = task.lost + (v.status = 'leased')::int,
+    lost = least(task.lost + (v.status = 'leased')::int, greatest(task.lost, v.infrastructure)),
     fence = task.fence + 1,
     deadline_at = CASE WHEN v.verdict = 'claimed' THEN v.patience_ends ELSE task.deadline_at END,
     leased_until = CASE WHEN v.leases THEN v.now + v.lease * interval '1 second' END,

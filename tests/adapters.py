@@ -13,7 +13,7 @@ from integrations.http import Answer, BadAnswer, NoAnswer, NotSent, path_of
 from integrations.operations_by_key import look_up, post_once
 from integrations.payments import Payments
 from integrations.subscriptions import LEADS_TO
-from tests.driving import HookedSubscriptions, hooks
+from tests.hooked import HookedSubscriptions, hooks
 
 
 class Keyless(HookedSubscriptions):

@@ -45,9 +45,9 @@ class HookedSubscriptions(Subscriptions):
         hooks.pass_by("after_read")
         return found
 
-    def perform(self, operation: str, subject: str, request: Any, *, key: str, call_id: str) -> Any:
+    def perform(self, operation: str, subject: str, request: Any, *, key: str, call_id: str, **more: Any) -> Any:
         hooks.pass_by("before_perform")
-        outcome = super().perform(operation, subject, request, key=key, call_id=call_id)
+        outcome = super().perform(operation, subject, request, key=key, call_id=call_id, **more)
         hooks.pass_by("after_perform")
         return outcome
 
@@ -60,7 +60,7 @@ class HookedSubscriptions(Subscriptions):
 class HookedMail(Mail):
     """The real mail adapter, stopping where a test wants to look."""
 
-    def perform(self, operation: str, subject: str, request: Any, *, key: str, call_id: str) -> Any:
-        outcome = super().perform(operation, subject, request, key=key, call_id=call_id)
+    def perform(self, operation: str, subject: str, request: Any, *, key: str, call_id: str, **more: Any) -> Any:
+        outcome = super().perform(operation, subject, request, key=key, call_id=call_id, **more)
         hooks.pass_by("after_mail")
         return outcome

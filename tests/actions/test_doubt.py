@@ -157,6 +157,37 @@ def test_a_key_past_its_life_is_not_sent_again_by_itself(engine: Engine) -> None
     assert (story.effect.status, len(story.writes())) == ("UNKNOWN", 1)
 
 
+def test_an_expired_key_proves_nothing_while_the_subject_cannot_be_read(engine: Engine) -> None:
+    story = engine.approved()
+    story.fault("drop_before")
+    story.run()
+    engine.owner.execute("UPDATE actions_action SET first_sent_at = first_sent_at - interval '23 hours'")
+    calls = "begun_at = begun_at - interval '23 hours', ended_at = ended_at - interval '23 hours'"
+    engine.rewrite("actions_externalcall", f"UPDATE actions_externalcall SET {calls}", [])
+    engine.outside.script("error_before", method="GET", path=f"/subscriptions/{story.subscription}")
+    story.run_later()
+    assert (story.effect.status, story.state) == ("UNKNOWN", "EXECUTING")
+    story.run_later()
+    assert story.standing == ("NEEDS_ATTENTION", "not_applied")
+
+
+def test_a_refused_repeat_does_not_settle_an_earlier_request_that_may_still_land(engine: Engine, settings: Any) -> None:
+    settings.ADAPTER_OPTIONS = QUICK_DEADLINE
+    story = engine.approved()
+    story.fault("delay", seconds=1)  # the first request: no answer in time, applied later
+    story.fault("error_before", status=422)  # the second one is refused
+    story.run()
+    story.run_later()
+    assert [outcome for _, outcome, _ in story.calls()] == ["unknown", "not_applied", "refused"]
+    assert (story.effect.status, story.case.effects_open) == ("UNKNOWN", 1)
+    while not story.activations():
+        assert story.case.state == "EXECUTING"
+    for _ in range(5):
+        story.run_later()
+    assert (story.effect.status, story.state) == ("CONFIRMED", "COMPLETED")
+    one_effect_under_one_key(story)
+
+
 @pytest.mark.parametrize("moment", ["before_perform", "after_perform"])
 def test_a_worker_killed_around_its_request_is_replaced_by_one_that_looks_before_it_sends(
     moment: str, engine: Engine

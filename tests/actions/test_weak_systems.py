@@ -140,11 +140,13 @@ def test_who_overslept_the_lease_sends_nothing_to_a_keyless_system(keyless: Engi
     clean()
 
 
-def test_a_keyed_system_gets_no_such_limit_because_its_key_makes_a_late_request_harmless(engine: Engine) -> None:
+def test_also_with_keys_nobody_sends_after_the_end_of_its_lease_since_a_key_has_an_end_too(engine: Engine) -> None:
     story = engine.approved()
     lease = replace(claimed(story.task("execute")), taken=time.monotonic() - 60)
     lease.definition.run(lease)
-    assert story.effect.status == "CONFIRMED"
+    assert (story.effect.status, story.writes()) == ("PLANNED", [])
+    story.run_later()
+    assert (story.state, len(story.activations())) == ("COMPLETED", 1)
 
 
 def test_the_right_to_send_ends_no_later_than_the_lease_and_grows_with_its_renewal(engine: Engine) -> None:
