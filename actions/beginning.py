@@ -26,6 +26,7 @@ from cases.advancing import record_event
 from cases.claiming import Lease
 from cases.observing import Readings
 from cases.rows import CaseRow, lock_case
+from integrations.registry import get_adapter
 
 from .models import ActionKind, ActionStatus
 from .planned import Planned
@@ -58,6 +59,7 @@ SELECT t.fence = %(fence)s AND t.status = 'leased' AND t.leased_until > clock_ti
           AND (pause.until IS NULL OR pause.until > clock_timestamp())
           AND (pause.kind = 'process' AND pause.key = %(process)s OR pause.kind = 'system' AND pause.key = a.system
             OR pause.kind = 'organisation' AND pause.key = a.organisation_id::text) LIMIT 1),
+       a.status = 'PLANNED' OR coalesce(clock_timestamp() - a.first_sent_at < %(key_life)s * interval '1 second', true),
        coalesce((SELECT i.installation_id = %(installation)s::uuid AND NOT i.restored FROM cases_installation i), false)
 FROM actions_action a JOIN approvals_proposal p ON p.id = a.proposal_id JOIN cases_task t ON t.id = %(task)s
 WHERE a.id = %(action)s
@@ -84,7 +86,7 @@ def begin_call(lease: Lease, planned: Planned, purpose: Purpose, readings: Readi
     """Record that a call begins. Raises LeaseLost, or CallRefused(reason, …) and then nothing may be sent.
 
     Reasons: moved_on, began_already, snapshot_broken, approval_lapsed, decider_lost_right, paused, installation,
-    facts_stale and facts_changed (with `differences`).
+    key_expired, facts_stale and facts_changed (with `differences`).
     """
     if lease.case is None or planned.row_id is None:
         raise ValueError("a call needs a case and a reserved action")
@@ -115,9 +117,10 @@ def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow) -> N
                 "installation": str(settings.CASEFLOW_INSTALLATION_ID),
                 "task": lease.task_id,
                 "action": planned.row_id,
+                "key_life": get_adapter(planned.spec.system).key_life.total_seconds(),
             },
         )
-        holds, status, digest_holds, approved, paused, at_home = cursor.fetchone()
+        holds, status, digest_holds, approved, paused, key_lives, at_home = cursor.fetchone()
     states = (State.NOTIFYING, State.WAITING_DATA) if purpose is Purpose.NOTICE else (State.EXECUTING,)
     if not holds:
         raise LeaseLost(task=lease.task_id)
@@ -131,6 +134,8 @@ def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow) -> N
         raise CallRefused(reason="paused", pause=paused)
     if not at_home:
         raise CallRefused(reason="installation")
+    if not key_lives:
+        raise CallRefused(reason="key_expired")
     if purpose is Purpose.FIRST and not approved:
         raise CallRefused(reason="approval_lapsed")
     if purpose is Purpose.FIRST and planned.needs_approval and not _deciders_hold_right(case, planned):

@@ -30,19 +30,22 @@ def settle_refused_call(lease: Lease, planned: Planned, readings: Readings, refu
     reason = refused.params["reason"]
     with settlement(lease) as settling:
         store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
-        if reason == "facts_changed" and may_still_land(planned, settling):
-            # What changed may be our own earlier request, landing late: look before anything is given up.
-            settling.fail(Fault(FaultKind.TRANSIENT, reason, retry_after=READ_AGAIN), rng=rng)
-        elif reason == "facts_changed":
-            give_up(settling, planned, Event.FACTS_CHANGED, {"changed": refused.params["differences"]})
-        elif reason in ("approval_lapsed", "decider_lost_right"):
-            give_up(settling, planned, Event.APPROVAL_LAPSED, {"reason": reason})
-        elif reason == "snapshot_broken":
-            settling.exhaust("internal_error", Fault(FaultKind.PERMANENT, reason))
-        elif reason == "began_already":
-            settling.again(timedelta(0), give_back=True)
-        elif reason in ("paused", "installation", "facts_stale"):
-            settling.again(HELD_UP, give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
+        match reason:
+            case "moved_on":
+                pass  # the case went another way while the facts were read
+            case "facts_changed" if may_still_land(planned, settling):
+                # What changed may be our own earlier request, landing late: look before anything is given up.
+                settling.fail(Fault(FaultKind.TRANSIENT, reason, retry_after=READ_AGAIN), rng=rng)
+            case "facts_changed":
+                give_up(settling, planned, Event.FACTS_CHANGED, {"changed": refused.params["differences"]})
+            case "approval_lapsed" | "decider_lost_right":
+                give_up(settling, planned, Event.APPROVAL_LAPSED, {"reason": reason})
+            case "paused" | "installation" | "facts_stale":
+                settling.again(HELD_UP, give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
+            case "began_already" | "key_expired":
+                settling.fail(Fault(FaultKind.TRANSIENT, reason), rng=rng)
+            case _:
+                settling.exhaust("internal_error", Fault(FaultKind.PERMANENT, reason))
     return settling.next_lease
 
 

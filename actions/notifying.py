@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from random import Random
-from uuid import uuid4
 
 from caseflow.domain.errors import CallRefused, LeaseLost, Purged
 from caseflow.domain.failpoints import failpoint
@@ -22,7 +21,7 @@ from .beginning import Purpose, begin_call
 from .models import Action, ActionStatus
 from .planned import Planned, find_planned, reserved
 from .sending import perform
-from .storing import add_lookup, end_lost_calls, end_own_call, store_evidence, store_outcome
+from .storing import Asked, add_lookup, end_lost_calls, end_own_call, store_evidence, store_outcome
 from .texts import notice_text
 from .undoing import outcome_of_undoing
 
@@ -62,9 +61,7 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
         begun = begin_call(lease, planned, Purpose.NOTICE)
     except CallRefused as refused:
         with settlement(lease) as settling:
-            if refused.params["reason"] in ("paused", "installation"):
-                fault = Fault(FaultKind.TRANSIENT, refused.params["reason"])
-                settling.again(HELD_UP, give_back=True, fault=fault)
+            _held_up(settling, refused.params["reason"])
         return settling.next_lease
     failpoint("notify.begun", *lease.about)
     request = {"subject": text.subject, "text": text.body, "reference": lease.case.public_id}
@@ -79,6 +76,18 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
     return settling.next_lease
 
 
+def _held_up(settling: Settlement, reason: str) -> None:
+    match reason:
+        case "moved_on":
+            pass  # the case went another way; nobody waits for this notice
+        case "paused" | "installation":
+            settling.again(HELD_UP, give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
+        case "began_already" | "key_expired":
+            settling.fail(Fault(FaultKind.TRANSIENT, reason), rng=rng)
+        case _:
+            settling.exhaust("internal_error", Fault(FaultKind.PERMANENT, reason))
+
+
 def _look_up(lease: Lease, planned: Planned) -> Lease | None:
     """A lost answer is settled by look-up; where there is none the notice stays UNKNOWN and is not sent again."""
     adapter = get_adapter(planned.spec.system)
@@ -87,15 +96,15 @@ def _look_up(lease: Lease, planned: Planned) -> Lease | None:
             end_lost_calls(planned.row_id or 0)
             _final(settling, planned, "", Unknown("worker_lost"), ActionStatus.UNKNOWN)
         return settling.next_lease
-    call_id, begun_at = str(uuid4()), datetime.now(UTC)
-    answer = adapter.lookup(key=planned.spec.key, call_id=call_id)
+    asked = Asked.now()
+    answer = adapter.lookup(key=planned.spec.key, call_id=asked.call_id)
     young = planned.key_age is not None and planned.key_age < adapter.key_life
     if isinstance(answer, NotApplied) and adapter.honours_keys and young:
-        store_evidence(lease, planned.row_id or 0, call_id, begun_at, answer)
+        store_evidence(lease, planned.row_id or 0, asked, answer)
         return _send(lease, planned)
     with settlement(lease) as settling:
         end_lost_calls(planned.row_id or 0)
-        add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
+        add_lookup(lease, planned.row_id or 0, asked, answer)
         _settle(settling, planned, "", answer if isinstance(answer, Confirmed) else Unknown("still_unknown"))
     return settling.next_lease
 

@@ -6,9 +6,7 @@ system honours keys and the key is alive.
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime, timedelta
-from uuid import uuid4
+from datetime import datetime, timedelta
 
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event
@@ -27,7 +25,7 @@ from .executing import read_back, rng, send, settle_outcome, to_person
 from .giving_up import READ_AGAIN
 from .models import ActionStatus
 from .planned import Planned, find_planned
-from .storing import add_lookup, end_lost_calls, store_evidence, store_outcome
+from .storing import Asked, add_lookup, end_lost_calls, store_evidence, store_outcome
 
 #: Longer than any adapter's `settles_after`, which `manage.py check` compares.
 POLICY = RetryPolicy(base=timedelta(seconds=2), cap=timedelta(seconds=30), limit=60, deadline=timedelta(minutes=20))
@@ -47,16 +45,16 @@ def reconcile(lease: Lease) -> Lease | None:
             pass
         return settling.next_lease
     adapter = get_adapter(planned.spec.system)
-    call_id, begun_at, asked = str(uuid4()), datetime.now(UTC), time.monotonic()
+    asked = Asked.now()
     answer: LookupOutcome | None = None
     if planned.accepted:
         answer = Confirmed()
     elif adapter.can_lookup:
         failpoint("reconcile.before_lookup", *lease.about)
-        answer = adapter.lookup(key=planned.spec.key, call_id=call_id)
+        answer = adapter.lookup(key=planned.spec.key, call_id=asked.call_id)
         failpoint("reconcile.looked_up", *lease.about)
     if isinstance(answer, NotApplied) and _may_repeat(adapter, planned):
-        store_evidence(lease, planned.row_id or 0, call_id, begun_at, answer)
+        store_evidence(lease, planned.row_id or 0, asked, answer)
         return send(lease, planned, Purpose.REPEAT)
     back = read_back(lease, planned)
     failpoint("reconcile.before_store", *lease.about)
@@ -64,10 +62,8 @@ def reconcile(lease: Lease) -> Lease | None:
         if planned.status is ActionStatus.REQUESTED and not planned.accepted:
             _note_lost(settling, planned)
         if answer is not None and not planned.accepted:
-            add_lookup(planned.row_id or 0, lease.task_id, lease.worker, call_id, begun_at, answer)
-        # Only how long ago the question was asked is ours; the moment itself is the database's.
-        asked_at = settling.now - timedelta(seconds=time.monotonic() - asked)
-        _settle(settling, planned, adapter, answer, back, asked_at)
+            add_lookup(lease, planned.row_id or 0, asked, answer)
+        _settle(settling, planned, adapter, answer, back, settling.now - asked.ago)
     return settling.next_lease
 
 

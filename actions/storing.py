@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
+from dataclasses import dataclass
+from datetime import timedelta
 from uuid import uuid4
 
 from django.db import connection, transaction
+from django.db.models import DateTimeField, Func, Value
 
 from caseflow.domain.outcomes import Confirmed, LookupOutcome, NotApplied, Outcome, Refused, Unknown
 from cases.claiming import Lease
@@ -29,6 +32,31 @@ _END_LOST = """
 UPDATE actions_externalcall SET ended_at = clock_timestamp(), outcome = 'unknown', code = 'worker_lost'
 WHERE action_id = %s AND ended_at IS NULL
 """
+
+
+class ClockTimestamp(Func):
+    """The database's moment, which does not stand still while a transaction waits."""
+
+    function = "clock_timestamp"
+    output_field = DateTimeField()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question to an outside system: its call id, and when it left by this process's own steady clock."""
+
+    call_id: str
+    left: float
+
+    @classmethod
+    def now(cls) -> Asked:
+        return cls(str(uuid4()), time.monotonic())
+
+    @property
+    def ago(self) -> timedelta:
+        """How long ago; only this is ours, the moment itself is the database's."""
+        return timedelta(seconds=time.monotonic() - self.left)
+
 
 NAMES: dict[type, str] = {Confirmed: "confirmed", Refused: "refused", NotApplied: "not_applied", Unknown: "unknown"}
 
@@ -65,7 +93,7 @@ def end_own_call(call_id: str, outcome: Outcome) -> None:
     """A late holder without the fence ends only its own call; the action is somebody else's now."""
     with transaction.atomic():
         ExternalCall.objects.filter(call_id=call_id, ended_at=None).update(
-            ended_at=datetime.now(UTC),
+            ended_at=ClockTimestamp(),
             outcome=NAMES[type(outcome)],
             code=getattr(outcome, "code", "")[:64],
             message=getattr(outcome, "message", "")[:500],
@@ -78,38 +106,36 @@ def end_lost_calls(action_id: int) -> None:
         cursor.execute(_END_LOST, [action_id])
 
 
-def add_lookup(action_id: int, task_id: int, worker: str, call_id: str, begun_at: datetime, outcome: Outcome) -> None:
+def add_lookup(lease: Lease, action_id: int, asked: Asked, answer: LookupOutcome) -> None:
     """A look-up has no effect, so it is written whole, with its answer."""
     ExternalCall.objects.create(
         action_id=action_id,
-        task_id=task_id,
+        task_id=lease.task_id,
         kind=ExternalCall.Kind.LOOKUP,
-        call_id=call_id,
-        worker=worker,
-        begun_at=begun_at,
-        ended_at=datetime.now(UTC),
-        outcome=NAMES[type(outcome)],
-        code=getattr(outcome, "code", "")[:64],
-        message=getattr(outcome, "message", "")[:500],
-        external_id=outcome.external_id[:200] if isinstance(outcome, Confirmed) else "",
+        call_id=asked.call_id,
+        worker=lease.worker,
+        begun_at=ClockTimestamp() - Value(asked.ago),
+        ended_at=ClockTimestamp(),
+        outcome=NAMES[type(answer)],
+        code=getattr(answer, "code", "")[:64],
+        message=getattr(answer, "message", "")[:500],
+        external_id=answer.external_id[:200] if isinstance(answer, Confirmed) else "",
     )
 
 
-def store_evidence(lease: Lease, action_id: int, call_id: str, begun_at: datetime, answer: LookupOutcome) -> None:
-    """Keep the look-up on which a repeat will rest, before it is sent. Raises LeaseLost: a replaced worker must not
-    end its successor's call."""
+def store_evidence(lease: Lease, action_id: int, asked: Asked, answer: LookupOutcome) -> None:
+    """Keep the look-up on which a repeat will rest, before it is sent.
+
+    Raises LeaseLost: a replaced worker must not end its successor's call.
+    """
     with transaction.atomic():
         Settlement(lease).lock()
         end_lost_calls(action_id)
-        add_lookup(action_id, lease.task_id, lease.worker, call_id, begun_at, answer)
+        add_lookup(lease, action_id, asked, answer)
 
 
 def cancel_planned(case_id: int) -> int:
     """Whatever gives a plan up cancels what it had reserved, in the same transaction; how many."""
     return Action.objects.filter(case_id=case_id, status=ActionStatus.PLANNED, settled_at=None).update(
-        status=ActionStatus.CANCELLED, settled_at=datetime.now(UTC)
+        status=ActionStatus.CANCELLED, settled_at=ClockTimestamp()
     )
-
-
-def new_call_id() -> str:
-    return str(uuid4())
