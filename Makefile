@@ -14,6 +14,7 @@ help:
 	@echo "make demo    start everything on this machine with a story, print the address and the sign-ins"
 	@echo "make smoke   one ticket from a POST to COMPLETED through real processes, without a person"
 	@echo "make test    install what the tests need, start real servers, run everything (ARGS=... goes to pytest)"
+	@echo "make faults  crash every process at every point, check that nothing is lost or doubled (ARGS=--only C23)"
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
 	@echo "make lint    ruff, import-linter, mypy"
 	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
@@ -44,6 +45,10 @@ smoke: setup
 
 test: setup packages
 	$(PY) -m stand.testrun $(ARGS)
+
+.PHONY: faults
+faults: setup packages
+	$(PY) -m stand.faults $(ARGS)
 
 mutations: setup packages
 	$(PY) -m stand.mutations $(ARGS)

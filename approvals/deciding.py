@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -87,7 +88,8 @@ def decide(
         with transaction.atomic():
             decided = _decide(proposal, person, said)
             failpoint("decide.before_commit", decided.case.public_id)
-        failpoint("decide.committed", decided.case.public_id)
+            # A caller's transaction may be around this one.
+            transaction.on_commit(partial(failpoint, "decide.committed", decided.case.public_id))
         return decided
     except (NotPermitted, CauserMayNotDecide, StaleSnapshot, ProposalExpired, AlreadyDecided, NotDecidable) as error:
         _record_refusal(proposal, person, said, error)

@@ -28,6 +28,7 @@ from stand.processes import ProcessGroup
 from stand.valkey import EmbeddedValkey
 
 WORKER_THREADS = 4
+SERVERS = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL")
 #: A proxy of the machine's environment has no business with 127.0.0.1.
 _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -44,9 +45,10 @@ def answers(url: str) -> bool:
 class System:
     """A context manager: inside it everything runs; at its end nothing does.
 
-    Servers named by DATABASE_URL (and DATABASE_OWNER_URL) and REDIS_URL are used as they are; else embedded ones are
-    started in `folder`. `database` asks for a fresh database of that name, dropped at the end; `redis_database` for
-    another numbered database. `environment` adds to what the processes are told, `told` to what single roles are told.
+    Servers named by DATABASE_URL (and DATABASE_OWNER_URL) and REDIS_URL, in `environment` or around us, are used as
+    they are; else embedded ones are started in `folder`. `database` asks for a fresh database of that name, dropped at
+    the end; `redis_database` for another numbered database. `environment` adds to what the processes are told, `told`
+    to what single roles are told.
     """
 
     def __init__(
@@ -106,9 +108,10 @@ class System:
 
     def start_servers(self) -> None:
         """Start what is not named by the environment, choose the ports, make the secrets."""
-        database_url = os.environ.get("DATABASE_URL", "")
-        owner_url = os.environ.get("DATABASE_OWNER_URL", "") or database_url
-        redis_url = os.environ.get("REDIS_URL", "")
+        named = {**os.environ, **self._extra}
+        database_url = named.get("DATABASE_URL", "")
+        owner_url = named.get("DATABASE_OWNER_URL", "") or database_url
+        redis_url = named.get("REDIS_URL", "")
         if not database_url:
             postgres = EmbeddedPostgres(
                 self.folder / "postgres", remembered_port(self.folder, "postgres"), processes=self.processes
@@ -143,7 +146,7 @@ class System:
             redis_url=redis_url,
             simulator_url=self.simulator_url,
             base_url=self.base_url,
-            extra={**own, **self._extra},
+            extra={**own, **{name: value for name, value in self._extra.items() if name not in SERVERS}},
         )
 
     def manage(self, *arguments: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
