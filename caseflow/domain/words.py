@@ -125,7 +125,6 @@ EVENTS: dict[str, str] = {
     "case.notices_unconfirmed": _("A notice was not confirmed"),
     "case.exhausted": _("Automatic work stopped"),
     "case.closed_by_person": _("Closed by a person"),
-    "action.reserved": _("Change reserved"),
     "action.requested": _("Change requested, not confirmed"),
     "action.unknown": _("No answer: the result is unknown"),
     "action.confirmed": _("Change confirmed by the service"),
@@ -138,5 +137,13 @@ EVENTS: dict[str, str] = {
     "decision.refused": _("A decision was not accepted"),
     "transition.refused": _("A forbidden change was refused"),
     "settlement.late": _("A result came after the case had moved on"),
-    "task.retried": _("An attempt failed; it will be repeated"),
+}
+#: What happens to a notice is no change outside.
+NOTICE_EVENTS: dict[str, str] = {
+    "action.requested": _("Message handed over, not confirmed"),
+    "action.unknown": _("No answer of the mail server: the result is unknown"),
+    "action.confirmed": _("Message accepted by the mail server"),
+    "action.not_applied": _("Message provably not accepted"),
+    "action.refused": _("Message refused"),
+    "action.cancelled": _("Message cancelled before it was sent"),
 }
