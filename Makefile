@@ -2,13 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-STAMP := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.installed-demo
+TEST_STAMP := $(VENV)/.installed-test
 PO := $(wildcard locale/*/LC_MESSAGES/*.po)
 MO := $(PO:.po=.mo)
 UV_COMPILE = $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header $(LOCK_FLAGS)
 
-.PHONY: help venv setup packages demo smoke test mutations lint format lock messages clean
+.NOTPARALLEL:
+.PHONY: help venv setup setup-demo packages demo smoke test mutations lint format lock messages clean
 
 help:
 	@echo "make demo    start everything on this machine with a story, print the address and the sign-ins"
@@ -21,26 +23,38 @@ help:
 	@echo "make messages  collect the texts to translate, then compile them"
 	@echo "make clean   remove the data and the environment of this checkout"
 
-venv: $(STAMP)
+venv: $(TEST_STAMP)
 
-# The stamp is touched last: an interrupted installation is begun again, a finished one only when the lock changes.
-$(STAMP): lock/test.txt
-	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r lock/test.txt
-	touch $(STAMP)
+define INSTALL
+	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV) || { echo "On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@echo "installing the locked dependencies (a minute or two)"
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+endef
 
-setup: $(STAMP) $(MO)
+# A stamp is touched last: an interrupted installation is begun again, a finished one only when its lock changes.
+$(DEMO_STAMP): lock/demo.txt
+	$(INSTALL)
+	touch $@
 
-%.mo: %.po | $(STAMP)
+# What the tests need holds what the demo needs, in the same versions.
+$(TEST_STAMP): lock/test.txt
+	$(INSTALL)
+	touch $(DEMO_STAMP) $@
+
+setup: $(TEST_STAMP) $(MO)
+
+setup-demo: $(DEMO_STAMP) $(MO)
+
+%.mo: %.po | $(DEMO_STAMP)
 	$(PY) -m babel.messages.frontend compile --statistics --input-file $< --output-file $@
 
 packages:
 	sh stand/install_packages.sh
 
-demo: setup
+demo: setup-demo
 	$(PY) -m stand.demo $(ARGS)
 
-smoke: setup
+smoke: setup-demo
 	$(PY) -m stand.smoke $(ARGS)
 
 test: setup packages
@@ -60,14 +74,15 @@ format: venv
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-lock: $(STAMP)
+lock: venv
 	$(PY) -m pip install --quiet --disable-pip-version-check uv
 	$(UV_COMPILE) pyproject.toml --output-file lock/runtime.txt
-	$(UV_COMPILE) pyproject.toml --extra test --constraint lock/runtime.txt --output-file lock/test.txt
+	$(UV_COMPILE) pyproject.toml --extra demo --constraint lock/runtime.txt --output-file lock/demo.txt
+	$(UV_COMPILE) pyproject.toml --extra test --constraint lock/demo.txt --output-file lock/test.txt
 
-# makemessages needs Debian's gettext; compiling does not.
-messages: packages $(STAMP)
-	$(PY) manage.py makemessages --locale ru --no-location --ignore .venv --ignore .stand
+# makemessages needs Debian's gettext; compiling does not. Without settings, so it needs no environment.
+messages: packages venv
+	$(PY) -m django makemessages --locale ru --no-location --ignore .venv --ignore .stand
 	$(MAKE) setup
 
 clean:

@@ -19,10 +19,13 @@ from .gate import hold_exclusive
 from .models import Department, Organisation, Person, RoleGroup, ServiceAccount, ServiceToken
 from .service_models import SERVICE_RIGHTS
 from .services import create_report_readers, create_role_groups
+from .signing import AdminSignInForm
 
 # A group is the carrier of a role; edited by hand it would change rights unseen.
 with suppress(NotRegistered):
     admin.site.unregister(Group)
+
+admin.site.login_form = AdminSignInForm
 
 
 class Kept:

@@ -40,9 +40,14 @@ class Theme(models.TextChoices):
     DARK = "dark", _("Dark")
 
 
+def time_zones() -> list[str]:
+    """Names of places, in order; the files `Factory` and `localtime` name none."""
+    return sorted(available_timezones() - {"Factory", "localtime"})
+
+
 def validate_time_zone(value: str) -> None:
     """Raises ValidationError unless `value` is an IANA time zone known here, such as Europe/Moscow."""
-    if value not in available_timezones():
+    if value not in time_zones():
         raise ValidationError(_("“%(value)s” is not a known time zone."), code="time_zone", params={"value": value})
 
 

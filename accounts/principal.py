@@ -21,8 +21,6 @@ class Actor:
 
 
 SYSTEM = Actor("system", None, "system")
-WORKER = Actor("system", None, "worker")
-COMMAND = Actor("system", None, "command")
 
 
 class ServiceUser:

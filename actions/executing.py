@@ -61,7 +61,7 @@ def send(lease: Lease, planned: Planned, purpose: Purpose) -> Lease | None:
     if lease.case is None:
         raise ValueError("an effect belongs to a case")
     names = {path.partition(".")[0] for path in planned.spec.preconditions}
-    readings = read_now(lease.case.definition, planned.intake, names)
+    readings = read_now(lease.case.definition, planned.intake, names, revision=planned.revision)
     failpoint("execute.before_begin", *lease.about)
     try:
         begun = begin_call(lease, planned, purpose, readings)
@@ -116,7 +116,7 @@ def read_back(lease: Lease, planned: Planned) -> Readings | None:
         raise ValueError("an effect belongs to a case")
     names = {path.partition(".")[0] for path in planned.spec.confirms}
     try:
-        return read_now(lease.case.definition, planned.intake, names)
+        return read_now(lease.case.definition, planned.intake, names, revision=planned.revision)
     except ReadFailed:
         return None
 

@@ -47,6 +47,7 @@ def _forbidden_moves() -> str:
 class Action(models.Model):
     """One intended effect in an outside system, or one notice, with an idempotency key that never changes."""
 
+    runtime_rights = "SELECT, INSERT, UPDATE"
     organisation_path = "organisation"
 
     public_id = models.CharField(max_length=16, unique=True)

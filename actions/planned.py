@@ -17,7 +17,8 @@ from .models import ActionKind, ActionStatus
 
 _FIND = """
 SELECT p.id, p.public_id, p.snapshot, p.digest, p.has_effects, p.needs_approval,
-       (SELECT r.body FROM cases_intakerevision r WHERE r.case_id = p.case_id ORDER BY r.number DESC LIMIT 1),
+       (SELECT r.body FROM cases_intakerevision r WHERE r.case_id = p.case_id
+        AND r.number = (convert_from(p.snapshot, 'UTF8')::jsonb ->> 'intake_revision')::int),
        a.id, a.status, a.first_sent_at,
        (SELECT d.execute_by FROM approvals_decision d
         WHERE d.proposal_id = p.id AND d.decisive AND d.kind = 'approve'),
@@ -68,6 +69,12 @@ class Planned:
     @property
     def busy(self) -> bool:
         return self.row_id is None
+
+    @property
+    def revision(self) -> int:
+        """Of the intake that the plan was made from: what came later names other subjects."""
+        revision: int = self.snapshot["intake_revision"]
+        return revision
 
     @property
     def in_doubt(self) -> bool:

@@ -12,12 +12,14 @@ from accounts.models import Person
 from accounts.principal import actor_of_person
 from approvals.models import Decision, Proposal
 from approvals.proposing import next_number, store_proposal
+from approvals.refusing import record_refusal
 from approvals.snapshots import opened, with_new_ids
-from caseflow.domain.errors import NotDecidable, NotPermitted, TooLateToWithdraw
+from caseflow.domain.errors import NotDecidable, NotPermitted, NotYourDecision, TooLateToWithdraw
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.roles import Right
-from cases.advancing import advance_case, record_event
+from cases.advancing import advance_case
 from cases.bell import ring_after_commit
+from cases.models import IntakeRevision
 from cases.publishing import NewTask, publish
 from cases.rows import CaseRow, database_now, lock_case
 from cases.settling import started_by
@@ -49,11 +51,8 @@ def withdraw(*, proposal: Proposal, person: Person) -> Withdrawn:
     try:
         with transaction.atomic():
             return _withdraw(proposal, person)
-    except (NotPermitted, NotDecidable, TooLateToWithdraw) as error:
-        with transaction.atomic():
-            case = lock_case(proposal.case_id)
-            facts = {"proposal": proposal.public_id, "decision": "withdraw", "code": error.code}
-            record_event(case, "decision.refused", actor=actor_of_person(person), facts=facts)
+    except (NotPermitted, NotYourDecision, NotDecidable, TooLateToWithdraw) as error:
+        record_refusal(proposal, person, {"decision": "withdraw", "code": error.code})
         raise
 
 
@@ -63,7 +62,7 @@ def _withdraw(proposal: Proposal, person: Person) -> Withdrawn:
     access.require(person, case.organisation_id, Right.DECIDE)
     counted = Decision.objects.filter(proposal=proposal, person=person, kind=Decision.Kind.APPROVE).exists()
     if not counted:
-        raise NotPermitted(right="withdraw")
+        raise NotYourDecision
     if case.plan_begun:
         raise _too_late(proposal)
     newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number").first()
@@ -92,11 +91,13 @@ def _withdraw(proposal: Proposal, person: Person) -> Withdrawn:
 
 
 def _propose_again(case: CaseRow, proposal: Proposal, now: datetime) -> Proposal:
-    """The same plan and `valid_until` with new action ids; withdrawing makes nobody a causer."""
+    """The same plan and `valid_until` with new action ids. Withdrawing makes nobody a causer; telling data does."""
+    revisions = IntakeRevision.objects.filter(case_id=case.id, told_by_person__isnull=False)
+    told = revisions.values_list("told_by_person", flat=True)
     return store_proposal(
         case,
         snapshot=with_new_ids(opened(proposal.snapshot), number=next_number(case.id)),
-        causers=proposal.causers,
+        causers=sorted({*proposal.causers, *filter(None, told)}),
         valid_until=proposal.valid_until,
         versions={
             "proposer": proposal.proposer,

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, Func
+from django.db.models import DateTimeField, Exists, Func
 
 from accounts import access
 from accounts.models import Person
@@ -19,7 +19,6 @@ from accounts.principal import actor_of_person
 from caseflow.domain.errors import (
     AlreadyDecided,
     BadInput,
-    CaseflowError,
     CauserMayNotDecide,
     NotDecidable,
     NotPermitted,
@@ -31,6 +30,7 @@ from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.process import ApprovalPolicy
 from cases.advancing import advance_case, record_event
 from cases.bell import ring_after_commit
+from cases.models import IntakeRevision
 from cases.observing import newest_observations
 from cases.personal import store_texts
 from cases.publishing import NewTask, publish
@@ -38,6 +38,7 @@ from cases.rows import CaseRow, lock_case
 from cases.settling import started_by
 
 from .models import Decision, Proposal
+from .refusing import record_refusal
 from .snapshots import changed_facts, effects_of, opened
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -92,7 +93,13 @@ def decide(
             transaction.on_commit(partial(failpoint, "decide.committed", decided.case.public_id))
         return decided
     except (NotPermitted, CauserMayNotDecide, StaleSnapshot, ProposalExpired, AlreadyDecided, NotDecidable) as error:
-        _record_refusal(proposal, person, said, error)
+        facts = {
+            "decision": said.kind.value,
+            "code": error.code,
+            "seen_version": said.version,
+            "differences": error.params.get("differences", {}),
+        }
+        record_refusal(proposal, person, facts)
         raise
 
 
@@ -120,7 +127,7 @@ def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     case = lock_case(proposal.case_id)
     access.require(person, case.organisation_id, _policy(case).right)
     earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
-    now = _check_newest(case, proposal)
+    now, told = _check_newest(case, proposal, person)
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
@@ -128,7 +135,7 @@ def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     _check_snapshot(case, proposal, said)
     if proposal.valid_until is not None and proposal.valid_until <= now:
         raise ProposalExpired(valid_until=proposal.valid_until.isoformat())
-    if _policy(case).four_eyes and person.pk in proposal.causers:
+    if _policy(case).four_eyes and (told or person.pk in proposal.causers):
         raise CauserMayNotDecide
     return _record(case, proposal, person, said, earlier, now)
 
@@ -141,19 +148,21 @@ def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) 
         raise NotDecidable(state=case.state.value)
 
 
-def _check_newest(case: CaseRow, proposal: Proposal) -> datetime:
-    """The database's moment, read after the wait for the lock. Raises StaleSnapshot where a newer plan is proposed."""
+def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[datetime, bool]:
+    """The database's moment, read after the wait for the lock, and whether the person told something of this case.
+
+    Raises StaleSnapshot where a newer plan is proposed.
+    """
+    told = IntakeRevision.objects.filter(case_id=case.id, told_by_person=person.pk)
     newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number")
-    found = newest.values_list(
-        "pk", "public_id", Func(function="clock_timestamp", output_field=DateTimeField())
-    ).first()
+    moment = Func(function="clock_timestamp", output_field=DateTimeField())
+    found = newest.values_list("pk", "public_id", moment, Exists(told)).first()
     if found is None:
         raise NotDecidable(state=case.state.value)
-    pk, public_id, now = found
+    pk, public_id, now, has_told = found
     if pk != proposal.pk:
         raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": public_id}})
-    moment: datetime = now
-    return moment
+    return now, has_told
 
 
 def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
@@ -247,17 +256,3 @@ def _policy(case: CaseRow) -> ApprovalPolicy:
     if policy is None:
         raise NotDecidable(state=case.state.value)
     return policy
-
-
-def _record_refusal(proposal: Proposal, person: Person, said: Said, error: CaseflowError) -> None:
-    """A short transaction of its own, after the refused one was rolled back."""
-    with transaction.atomic():
-        case = lock_case(proposal.case_id)
-        facts = {
-            "proposal": proposal.public_id,
-            "decision": said.kind.value,
-            "code": error.code,
-            "seen_version": said.version,
-            "differences": error.params.get("differences", {}),
-        }
-        record_event(case, "decision.refused", actor=actor_of_person(person), facts=facts)

@@ -55,6 +55,8 @@ class Ground:
     causers: tuple[int, ...]
     effects: tuple[Effect, ...]
     number: int  #: of the next proposal
+    revision: int  #: of the newest intake
+    fresh: bool  #: the facts were read for that revision
 
 
 def _no_effects(case_id: int) -> tuple[Effect, ...]:
@@ -77,25 +79,23 @@ def load_ground(lease: Lease) -> Ground:
         raise ValueError("propose needs a case")
     observations = newest_observations(lease.case.id)
     proposals = Proposal.objects.filter(case_id=lease.case.id).order_by().values("case_id")
+    proposed = Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0)
     orders = AuditEvent.objects.filter(case_id=lease.case.id, actor_kind="person", kind__in=ORDERS)
     revisions = list(
         IntakeRevision.objects.filter(case_id=lease.case.id)
         .order_by("number")
-        .values_list(
-            "body",
-            "told_by_person",
-            Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0),
-            ArraySubquery(orders.values("actor_id")),
-        )
+        .values_list("body", "told_by_person", "number", proposed, ArraySubquery(orders.values("actor_id")))
     )
-    causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][3])
+    causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][4])
     return Ground(
         facts={row.name: row.value for row in observations},
         observations=tuple(row.pk for row in observations),
         intake=revisions[-1][0],
         causers=tuple(sorted(causers)),
         effects=effects_of_case(lease.case.id) if _has_effects(lease.case) else (),
-        number=revisions[-1][2] + 1,
+        number=revisions[-1][3] + 1,
+        revision=revisions[-1][2],
+        fresh=all(row.intake_revision == revisions[-1][2] for row in observations),
     )
 
 
@@ -104,6 +104,11 @@ def propose(lease: Lease) -> Lease | None:
     if lease.case is None:
         raise ValueError("propose needs a case")
     ground: Ground = lease.loaded
+    if not ground.fresh:
+        # Data came while the facts were read: a plan never stands on facts of another subject.
+        with settlement(lease) as settling:
+            settling.follow(NewTask("observe"))
+        return settling.next_lease
     process = lease.case.definition
     proposer = proposer_named(process.proposer)
     proposed = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
@@ -238,6 +243,7 @@ def _store(
         plan=plan,
         facts=ground.facts,
         observations=ground.observations,
+        intake_revision=ground.revision,
         valid_until=valid_until,
     )
     process = case.definition

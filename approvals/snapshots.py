@@ -44,6 +44,7 @@ def build_snapshot(
     plan: Plan,
     facts: Facts,
     observations: Sequence[int],
+    intake_revision: int,
     valid_until: datetime | None,
 ) -> dict[str, Any]:
     """The plan with fresh action ids and keys `<process>:<A-id>`."""
@@ -89,6 +90,8 @@ def build_snapshot(
         "evidence": list(proposed.evidence),
         "facts": {path: primitives(value_at(facts, path)) for path in process.critical},
         "observations": list(observations),
+        # Everything that is read for this plan, now or in four hours, is read of the subjects that this revision names.
+        "intake_revision": intake_revision,
         "actions": actions,
         "approval": {"right": policy.right.value, "quorum": policy.quorum, "four_eyes": policy.four_eyes}
         if policy

@@ -26,7 +26,7 @@ def observe(lease: Lease) -> Lease | None:
         raise ValueError("observe needs a case")
     known: Known = lease.loaded
     failpoint("observe.before_read", *lease.about)
-    readings = read_now(lease.case.definition, known.intake)
+    readings = read_now(lease.case.definition, known.intake, revision=known.revision)
     failpoint("observe.after_read", *lease.about)
     with settlement(lease) as settling:
         sealer = Sealer.of_wrapped(known.wrapped_key) if known.wrapped_key else None

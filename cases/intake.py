@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from random import SystemRandom
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db import IntegrityError, connection, transaction
 
@@ -140,8 +141,10 @@ def check_ticket(
         raise BadInput(code="wrong_type", path="$.external_id", problem="text is needed")
     if not source.strip():
         raise BadInput(code="empty", path="$.source", problem="the source system's name is needed")
-    if source_url and not source_url.startswith(("https://", "http://")):
-        raise BadInput(code="wrong_format", path="$.source_url", problem="a link begins with https://")
+    if not source.isprintable():
+        raise BadInput(code="control_character", path="$.source", problem="a character that cannot be printed")
+    if source_url and not _is_plain_link(source_url):
+        raise BadInput(code="wrong_format", path="$.source_url", problem="a link begins with https:// and names a host")
     definition = newest_process(process)
     # The digest is over what was received, so that a schema default never makes a false conflict (design §5).
     received = {"process": process, "intake": intake, "source_url": source_url, "department": department_id}
@@ -155,6 +158,17 @@ def check_ticket(
         intake=checked_intake(definition, intake),
         digest=digest,
     )
+
+
+def _is_plain_link(link: str) -> bool:
+    """A web address without a name in front of its host, which would pass for another host."""
+    if not link.isprintable() or " " in link:
+        return False
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        return False
+    return parts.scheme in ("https", "http") and bool(parts.hostname) and parts.username is None
 
 
 def _insert(ticket: Ticket, organisation: Organisation, department_id: int | None, actor: Actor) -> Opened | None:

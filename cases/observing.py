@@ -23,6 +23,7 @@ class Readings:
     facts: Mapping[str, Mapping[str, Any]]
     texts: Mapping[str, str]
     readings: tuple[Fact, ...]
+    revision: int  #: of the intake that said what to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +31,23 @@ class Known:
     """What a reading starts from: the newest intake, personal fields as references, and the case's wrapped key."""
 
     intake: Mapping[str, Any]
+    revision: int
     wrapped_key: bytes | memoryview | None
 
 
 def known_of(case_id: int) -> Known:
     """In one query, for a stage that will read and store."""
-    body, wrapped = (
+    body, number, wrapped = (
         IntakeRevision.objects.filter(case_id=case_id)
         .order_by("-number")
-        .values_list("body", "case__data_key__wrapped")[0]
+        .values_list("body", "number", "case__data_key__wrapped")[0]
     )
-    return Known(body, wrapped)
+    return Known(body, number, wrapped)
 
 
-def newest_intake(case_id: int) -> dict[str, Any]:
-    """The body of the newest intake revision; personal fields are references."""
-    body: dict[str, Any] = (
-        IntakeRevision.objects.filter(case_id=case_id).order_by("-number").values_list("body", flat=True)[0]
-    )
-    return body
-
-
-def read_now(process: Process, intake: Mapping[str, Any], names: Iterable[str] | None = None) -> Readings:
+def read_now(
+    process: Process, intake: Mapping[str, Any], names: Iterable[str] | None = None, *, revision: int
+) -> Readings:
     """Ask the outside systems; no transaction is open. Raises ReadFailed for the first that does not serve us."""
     wanted = set(names) if names is not None else {source.name for source in process.facts}
     facts: dict[str, dict[str, Any]] = {}
@@ -66,7 +62,7 @@ def read_now(process: Process, intake: Mapping[str, Any], names: Iterable[str] |
         facts[source.name] = value
         texts |= personal
         readings.append(Fact(source.name, value, source.system, datetime.now(UTC), call_id))
-    return Readings(facts, texts, tuple(readings))
+    return Readings(facts, texts, tuple(readings), revision)
 
 
 def store_readings(
@@ -88,6 +84,7 @@ def store_readings(
             source=fact.source,
             observed_at=fact.observed_at,
             call_id=fact.call_id,
+            intake_revision=readings.revision,
         )
         for readings in several
         for fact in readings.readings

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from accounts.principal import Actor
-from caseflow.domain.errors import BadInput
+from caseflow.domain.errors import BadInput, StaleCase
 from caseflow.domain.lifecycle import Event, State
 
 from .advancing import advance_case, record_event
@@ -24,6 +24,9 @@ from .settling import started_by
 #: States in which supplied data moves the case; elsewhere it is recorded and the operator told.
 MOVED_BY_DATA = frozenset({State.WAITING_DATA, State.WAITING_APPROVAL})
 
+#: States in which the facts are still to be read, or are read again before anything is proposed.
+CHECKED_AGAIN = frozenset({State.RECEIVED, State.CHECKING})
+
 
 @dataclass(frozen=True, slots=True)
 class Supplied:
@@ -34,10 +37,12 @@ class Supplied:
     case: CaseRow
 
 
-def supply_data(*, case_id: int, data: Any, actor: Actor) -> Supplied:
-    """Append a revision that changes the given intake fields. Raises BadInput(code, path, problem).
+def supply_data(*, case_id: int, data: Any, actor: Actor, seen_revision: int | None = None) -> Supplied:
+    """Append a revision that changes the given intake fields. Data that changes nothing is not recorded again.
 
-    A waiting case goes back to CHECKING; in any other state the data is recorded and moves nothing.
+    A waiting case goes back to CHECKING, and a case being checked reads again; in any other state the data is recorded
+    and moves nothing. Raises BadInput(code, path, problem), and StaleCase where somebody supplied data after
+    `seen_revision`.
     """
     if not isinstance(data, Mapping):
         raise BadInput(code="wrong_type", path="$.data", problem="an object with intake fields is needed")
@@ -50,10 +55,14 @@ def supply_data(*, case_id: int, data: Any, actor: Actor) -> Supplied:
         if unknown:
             raise BadInput(code="unknown_field", path=f"$.data.{unknown[0]}", problem="this process has no such field")
         newest = IntakeRevision.objects.filter(case_id=case_id).latest("number")
+        if seen_revision is not None and seen_revision != newest.number:
+            raise StaleCase(seen=f"intake {seen_revision}", current=f"intake {newest.number}")
         references = {name: value["personal"] for name, value in newest.body.items() if isinstance(value, dict)}
         texts = read_texts(case_id, list(references.values()))
         present = newest.body | {name: texts[field] for name, field in references.items()}
         intake = checked_intake(process, present | dict(data), path="$.data")
+        if intake == present:
+            return Supplied(newest.number, False, case)
         supplied = {name: intake[name] for name in data}
         body, personal = split_personal(process, supplied)
         moved = case.state in MOVED_BY_DATA
@@ -63,7 +72,9 @@ def supply_data(*, case_id: int, data: Any, actor: Actor) -> Supplied:
                 case, Event.DATA_RECEIVED, actor=actor, facts=facts, sets={"subject": process.subject(intake)[:200]}
             )
         else:
-            written = record_event(case, "data.recorded", actor=actor, facts=facts | {"state": case.state})
+            # A case being checked is read again for this revision; a plan on its way keeps the one it was made from.
+            sets = {"subject": process.subject(intake)[:200]} if case.state in CHECKED_AGAIN else {}
+            written = record_event(case, "data.recorded", actor=actor, facts=facts | {"state": case.state}, sets=sets)
         store_texts(case_id, personal, at=written.at)
         IntakeRevision.objects.create(
             case_id=case_id,

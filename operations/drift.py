@@ -99,13 +99,13 @@ def compare_all(ids: Iterable[int], *, within: timedelta | None = None) -> Itera
 
 def compare(action: Action) -> Compared:
     """Read what the plan promised of this effect."""
-    spec = next(spec for spec in actions_of(opened(action.proposal.snapshot)) if spec.id == action.public_id)
-    # What was told later may be about another subject.
-    told = IntakeRevision.objects.filter(case_id=action.case_id, at__lte=action.proposal.at).latest("number")
+    snapshot = opened(action.proposal.snapshot)
+    spec = next(spec for spec in actions_of(snapshot) if spec.id == action.public_id)
+    told = IntakeRevision.objects.get(case_id=action.case_id, number=snapshot["intake_revision"])
     names = {path.partition(".")[0] for path in spec.confirms}
     try:
         process = get_process(action.case.process, action.case.process_version)
-        readings = read_now(process, told.body, names)
+        readings = read_now(process, told.body, names, revision=told.number)
     except ReadFailed as error:
         return Compared(action, unreadable=error.code)
     except (ProcessNotInstalled, UnknownAdapter):

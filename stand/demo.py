@@ -1,17 +1,25 @@
-"""`make demo`: everything on this machine with a story, until Ctrl-C. A second start keeps the data."""
+"""`make demo`: everything on this machine with a story, until Ctrl-C. A second start keeps the data.
 
-import json
+Every start tells the whole story again: what is known already changes nothing, and a first start that was interrupted
+is made good by the second.
+"""
+
 import signal
 import sys
 import time
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from stand.environment import FOLDER, remembered_port, sole_use
-from stand.story import tell_tickets, tell_world
+import httpx2
+
+from stand.environment import FOLDER, remember_demo, remembered_demo, remembered_port, sole_use
+from stand.story import opens_the_door, tell_tickets, tell_world
 from stand.system import System
 
 PORT = 8000  #: the first choice
 REVIVAL_PAUSE = 2.0  #: seconds before a process that died is started again
+#: Of the environment: what `stand.manage` has to be told to speak to this demo.
+ADDRESSES = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SIMULATOR_URL", "CASEFLOW_BASE_URL")
 
 
 def _tell(line: str) -> None:
@@ -25,24 +33,11 @@ def _end(number: int, frame: Any) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _show(value: Any, indent: str = "  ") -> None:
-    """Print what `bootstrap` answered, as it is called there."""
-    match value:
-        case dict():
-            for name, part in value.items():
-                if isinstance(part, dict | list):
-                    _tell(f"{indent}{name}:")
-                    _show(part, indent + "  ")
-                else:
-                    _tell(f"{indent}{name}: {part}")
-        case list():
-            for part in value:
-                if isinstance(part, dict):
-                    _tell(indent + "  ".join(f"{name}={item}" for name, item in part.items()))
-                else:
-                    _show(part, indent)
-        case _:
-            _tell(f"{indent}{value}")
+def _table(rows: Iterable[tuple[str, ...]]) -> None:
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        _tell("  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _watch(system: System) -> NoReturn:
@@ -54,12 +49,42 @@ def _watch(system: System) -> NoReturn:
             system.processes.restart(name)
 
 
-def _begin_story(system: System, told: dict[str, Any]) -> dict[str, Any]:
-    """On the first start the token is new: fill the outside world and send the tickets. Later the data is there."""
-    if told.get("token"):
-        tell_world(system.simulator_url)
-        told["tickets"] = tell_tickets(system.base_url, told["token"])
-    return told
+def _token(system: System, made: str | None) -> str:
+    """A token is shown once: keep it for the next start, and have it replaced where it got lost."""
+    token = made or remembered_demo(FOLDER).get("token", "")
+    if not token or not opens_the_door(system.base_url, token):
+        token = str(system.manage_json("bootstrap", "--demo", "--new-token")["token"])
+    remember_demo(FOLDER, token=token)
+    return token
+
+
+def _tell_story(system: System) -> None:
+    told = system.manage_json("bootstrap", "--demo")
+    token = _token(system, told["token"])
+    tell_world(system.simulator_url)
+    number = tell_tickets(system.base_url, token)
+    _tell("")
+    _table(
+        [
+            ("Caseflow:", f"{system.base_url}/"),
+            ("API:", f"{system.base_url}/api/docs/"),
+            ("outside world:", system.simulator_url),
+            ("token:", token),
+            ("tickets:", f"{number}, the first is T-4821"),
+            ("logs:", str(system.processes.logs)),
+        ]
+    )
+    _tell("")
+    _table(
+        [
+            ("sign in as", "password", "role", "organisation"),
+            *(
+                (one["username"], one["password"], ", ".join(one["roles"]), one["organisation"])
+                for one in told["sign_ins"]
+            ),
+        ]
+    )
+    _tell("")
 
 
 def main() -> int:
@@ -70,18 +95,14 @@ def main() -> int:
         # The demo's passwords are known: `bootstrap --demo` refuses without this word.
         known = {"CASEFLOW_DEMO": "1"}
         with sole_use(FOLDER), System(FOLDER, web_port=port, environment=known, tell=_tell) as system:
-            answer = system.manage("bootstrap", "--demo").stdout
-            _tell("")
-            _tell(f"  Caseflow: {system.base_url}/")
-            _tell(f"  logs:     {system.processes.logs}")
-            _show(_begin_story(system, json.loads(answer)))
-            _tell("")
+            remember_demo(FOLDER, environment=known | {name: system.environment[name] for name in ADDRESSES})
+            _tell_story(system)
             _tell("ready (Ctrl-C stops everything)")
             _watch(system)
     except KeyboardInterrupt:
         _tell("stopped")
         return 0
-    except (RuntimeError, TimeoutError) as error:
+    except (RuntimeError, TimeoutError, httpx2.HTTPError) as error:
         print(error, file=sys.stderr)
         return 1
 

@@ -12,13 +12,14 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 FOLDER = CHECKOUT / ".stand"
 
 
-def _load(path: Path) -> dict[str, str]:
+def _load(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text()) if path.exists() else {}
 
 
@@ -52,6 +53,17 @@ def remember_ports(folder: Path, ports: Mapping[str, int]) -> None:
     """Keep the ports for the next start."""
     path = folder / "ports.json"
     _save(path, _load(path) | {name: str(port) for name, port in ports.items()})
+
+
+def remember_demo(folder: Path, **values: object) -> None:
+    """Keep what a demo that runs here is told and answered, readable by its owner only."""
+    path = folder / "demo.json"
+    _save(path, {**_load(path), **values})
+
+
+def remembered_demo(folder: Path) -> dict[str, Any]:
+    """What `remember_demo` kept; empty where no demo ran."""
+    return dict(_load(folder / "demo.json"))
 
 
 def with_database(url: str, name: str) -> str:

@@ -20,10 +20,14 @@ _STORIES: list[tuple[int, str, str, str, str, str]] = [
 ]
 
 
+#: Of the ticket that the README opens by hand; the demo opens none for it.
+_BY_HAND = (4900, "confirmed", "inactive", PRICE, "en", "")
+
+
 def world() -> dict[str, Any]:
-    """Customers, payments and subscriptions of the story; the last ticket's payment does not exist."""
+    """Customers, payments and subscriptions of the story; the payment of T-4827 does not exist."""
     customers, payments, subscriptions = [], [], []
-    for number, payment, subscription, amount, language, _claim in _STORIES:
+    for number, payment, subscription, amount, language, _claim in [*_STORIES, _BY_HAND]:
         ids = _ids(number)
         customers.append(
             {"id": ids["customer_id"], "email": f"customer{number}@example.org", "language": language, "name": "-"}
@@ -68,9 +72,13 @@ def tickets() -> list[dict[str, Any]]:
 
 
 def tell_world(simulator_url: str) -> None:
-    """Put the story's things into the outside world."""
+    """Put what is missing of the story into the outside world; what happened to the rest since then stays."""
     with httpx2.Client(base_url=simulator_url, timeout=30, trust_env=False) as outside:
-        outside.put("/world", json=world()).raise_for_status()
+        missing = {
+            kind: [thing for thing in things if outside.get(f"/{kind}/{thing['id']}").status_code == 404]
+            for kind, things in world().items()
+        }
+        outside.put("/world", json=missing).raise_for_status()
 
 
 def machine(base_url: str, token: str) -> httpx2.Client:
@@ -78,11 +86,19 @@ def machine(base_url: str, token: str) -> httpx2.Client:
     return httpx2.Client(base_url=base_url, headers={"Authorization": f"Bearer {token}"}, timeout=30, trust_env=False)
 
 
+def opens_the_door(base_url: str, token: str) -> bool:
+    """Tell whether the public API knows the token."""
+    with machine(base_url, token) as api:
+        return api.get("/api/v1/cases/", params={"limit": 1}).status_code == 200
+
+
 def tell_tickets(base_url: str, token: str) -> int:
-    """Send every ticket as the helpdesk would; how many."""
+    """Send every ticket as the helpdesk would, whether or not it was sent before; how many."""
     with machine(base_url, token) as helpdesk:
         for ticket in tickets():
-            helpdesk.post("/api/v1/cases/", json=ticket).raise_for_status()
+            answer = helpdesk.post("/api/v1/cases/", json=ticket)
+            if answer.status_code != httpx2.codes.CONFLICT:  # somebody's own ticket of this name stays theirs
+                answer.raise_for_status()
     return len(_STORIES)
 
 

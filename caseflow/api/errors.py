@@ -55,6 +55,7 @@ RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.AlreadyDecided: Rule(409, gettext_lazy("Already decided")),
     errors.NotDecidable: Rule(409, gettext_lazy("Nothing to decide")),
     errors.ProposalExpired: Rule(409, gettext_lazy("The proposal expired")),
+    errors.NotYourDecision: Rule(403, gettext_lazy("Not permitted")),
     errors.TooLateToWithdraw: Rule(409, gettext_lazy("Too late to withdraw")),
     errors.SubjectBusy: Rule(409, gettext_lazy("Another case is changing the same object")),
     errors.Purged: Rule(410, gettext_lazy("Personal text was deleted")),

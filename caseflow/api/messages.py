@@ -19,6 +19,7 @@ TEMPLATES: dict[str, str] = {
     "ProposalExpired": _("This proposal could be decided until {valid_until}; nothing was sent."),
     "NotDecidable": _("This proposal waits for no decision: the case is {state}."),
     "CauserMayNotDecide": _("You took part in this case, so another person has to decide."),
+    "NotYourDecision": _("Only somebody whose approval was counted may withdraw it."),
     "TooLateToWithdraw": _("The request {action} was handed over at {at}; it cannot be withdrawn any more."),
     "SubjectBusy": _("Another case is changing {subject} right now."),
     "Purged": _("The personal text of this case was deleted."),

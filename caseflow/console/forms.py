@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from zoneinfo import available_timezones
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Person
+from accounts.models import Person, time_zones
 from approvals.deciding import MAX_REASON
 from caseflow.domain.process import Process
 
@@ -64,8 +63,10 @@ class AskDataForm(ReasonedForm):
 class SupplyForm(forms.Form):
     """The open fields of the process's intake, with what is known of them."""
 
-    def __init__(self, process: Process, known: Mapping[str, str], data: Any = None) -> None:
-        super().__init__(data)
+    revision = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, process: Process, known: Mapping[str, str], revision: int, data: Any = None) -> None:
+        super().__init__(data, initial={"revision": revision})
         self.known = known
         for name, field in process.Intake.model_fields.items():
             if name in process.personal_intake or field.annotation is not str:
@@ -83,13 +84,15 @@ class SupplyForm(forms.Form):
     @property
     def changed(self) -> dict[str, str]:
         """Only what differs: the history names the fields that were supplied."""
-        return {name: value for name, value in self.cleaned_data.items() if value and value != self.known.get(name, "")}
+        return {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name != "revision" and value and value != self.known.get(name, "")
+        }
 
 
 class PreferencesForm(forms.ModelForm):
-    time_zone = forms.ChoiceField(
-        label=_("time zone"), choices=lambda: [(name, name) for name in sorted(available_timezones())]
-    )
+    time_zone = forms.ChoiceField(label=_("time zone"), choices=lambda: [(name, name) for name in time_zones()])
 
     class Meta:
         model = Person

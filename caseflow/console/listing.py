@@ -47,10 +47,10 @@ class Filters:
         sort = query.get("sort", "")
         return cls(
             state=state if state in set(State) else "",
-            q=query.get("q", "").replace("\x00", "").strip()[:200],
-            process=query.get("process", "")[:64],
-            organisation=query.get("organisation", "")[:50],
-            reason=query.get("reason", "")[:64],
+            q=_plain(query, "q", 200),
+            process=_plain(query, "process", 64),
+            organisation=_plain(query, "organisation", 50),
+            reason=_plain(query, "reason", 64),
             sort=sort if sort in SORTS else "oldest",
         )
 
@@ -199,3 +199,8 @@ def _pages(page: Page[Any], filters: Filters) -> dict[str, str]:
     if page.has_next():
         pages["next"] = f"{address}{joint}page={page.next_page_number()}"
     return pages
+
+
+def _plain(query: QueryDict, name: str, longest: int) -> str:
+    """One word of the address without what PostgreSQL cannot be asked for."""
+    return query.get(name, "").replace("\x00", "").strip()[:longest]

@@ -61,6 +61,11 @@ _KNOWN: dict[str, tuple[int, Promise, Promise]] = {
         gettext_lazy("Too late to withdraw"),
         gettext_lazy("Request %(action)s went to execution at %(at)s. Follow the result in the case."),
     ),
+    "not_your_decision": (
+        403,
+        gettext_lazy("This decision is not yours"),
+        gettext_lazy("Only somebody whose approval was counted may withdraw it."),
+    ),
     "forbidden_transition": (
         409,
         _NOT_ACCEPTED,

@@ -102,6 +102,12 @@ class CauserMayNotDecide(CaseflowError):
     code = "causer_may_not_decide"
 
 
+class NotYourDecision(CaseflowError):
+    """Only somebody whose approval was counted may withdraw it."""
+
+    code = "not_your_decision"
+
+
 class TooLateToWithdraw(CaseflowError):
     """The request {action} was handed over at {at}; it cannot be withdrawn any more."""
 

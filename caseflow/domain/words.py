@@ -153,7 +153,6 @@ EVENTS: dict[str, str] = {
     "case.reconcile_ordered": _("A person ordered to check the result"),
     "case.exhausted": _("Automatic work stopped"),
     "case.closed_by_person": _("Closed by a person"),
-    "action.reserved": _("Change reserved"),
     "action.requested": _("Change requested, not confirmed"),
     "action.unknown": _("No answer: the result is unknown"),
     "action.confirmed": _("Change confirmed by the service"),
@@ -171,5 +170,13 @@ EVENTS: dict[str, str] = {
     "drift.found": _("The service now says something else than it confirmed"),
     "transition.refused": _("A forbidden change was refused"),
     "settlement.late": _("A result came after the case had moved on"),
-    "task.retried": _("An attempt failed; it will be repeated"),
+}
+#: What happens to a notice is no change outside.
+NOTICE_EVENTS: dict[str, str] = {
+    "action.requested": _("Message handed over, not confirmed"),
+    "action.unknown": _("No answer of the mail server: the result is unknown"),
+    "action.confirmed": _("Message accepted by the mail server"),
+    "action.not_applied": _("Message provably not accepted"),
+    "action.refused": _("Message refused"),
+    "action.cancelled": _("Message cancelled before it was sent"),
 }

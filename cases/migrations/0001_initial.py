@@ -214,6 +214,10 @@ class Migration(migrations.Migration):
                 ("observed_at", models.DateTimeField()),
                 ("call_id", models.CharField(max_length=64)),
                 (
+                    "intake_revision",
+                    models.PositiveIntegerField(help_text="Which revision said what to read."),
+                ),
+                (
                     "case",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT, related_name="observations", to="cases.case"

@@ -6,6 +6,10 @@ from django.db import migrations
 EXPLAINED = """
 CREATE FUNCTION caseflow_case_is_explained() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
+  IF TG_OP = 'UPDATE' AND NEW.audit_count <> OLD.audit_count + 1 THEN
+    RAISE EXCEPTION 'the history of case % grows by one event at a time', NEW.id
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
   IF TG_OP = 'UPDATE' AND OLD.state = NEW.state AND OLD.version = NEW.version THEN
     IF NOT EXISTS (SELECT 1 FROM public.audit_auditevent e
                    WHERE e.case_id = NEW.id AND e.seq = NEW.audit_count AND e.hash = NEW.audit_head) THEN

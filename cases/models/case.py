@@ -14,6 +14,7 @@ CLOSED_VALUES = sorted(state.value for state in CLOSED)
 class Case(models.Model):
     """One piece of business. Only `cases.advancing` writes state, version, audit head and the guard columns."""
 
+    runtime_rights = "SELECT, INSERT, UPDATE"
     organisation_path = "organisation"
 
     public_id = models.CharField(max_length=16, unique=True)
@@ -71,10 +72,6 @@ class Case(models.Model):
     def __str__(self) -> str:
         return self.external_id
 
-    @property
-    def is_closed(self) -> bool:
-        return self.state in CLOSED
-
 
 class IntakeRevision(AppendOnly):
     """What was told to us; number 1 is the ticket's body, stages read the newest. Personal fields hold a reference."""
@@ -105,6 +102,7 @@ class Observation(AppendOnly):
     source = models.CharField(max_length=64)
     observed_at = models.DateTimeField()
     call_id = models.CharField(max_length=64)
+    intake_revision = models.PositiveIntegerField(help_text="Which revision said what to read.")
 
     class Meta(AppendOnly.Meta):
         abstract = False

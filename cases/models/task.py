@@ -25,6 +25,8 @@ LIVE = (TaskStatus.DUE, TaskStatus.LEASED)
 class Task(models.Model):
     """The due, unrung rows are the transactional outbox. `attempt` counts before the work (design §3)."""
 
+    runtime_rights = "SELECT, INSERT, UPDATE"
+
     case = models.ForeignKey(Case, on_delete=models.PROTECT, null=True, related_name="tasks")
     organisation_key = models.BigIntegerField(default=0, help_text="The organisation, 0 for the platform's own work.")
     process = models.CharField(max_length=80, default="", help_text="'slug:version', '' for the platform's own work.")

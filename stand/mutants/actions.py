@@ -141,9 +141,9 @@ MUTATIONS = (
             ),
             Change(
                 "actions/executing.py",
-                "    readings = read_now(lease.case.definition, planned.intake, names)\n"
+                "    readings = read_now(lease.case.definition, planned.intake, names, revision=planned.revision)\n"
                 '    failpoint("execute.before_begin"',
-                "    readings = read_now(lease.case.definition, planned.intake, names)\n"
+                "    readings = read_now(lease.case.definition, planned.intake, names, revision=planned.revision)\n"
                 "    from django.db import transaction\n\n"
                 "    with transaction.atomic():\n"
                 "        planned = reserved(lease, planned)\n"

@@ -51,6 +51,15 @@ def test_filters_narrow_together_and_stay_in_the_next_page(machine: Caller, open
     assert external_ids(machine.get(CASES, state="COMPLETED")) == []
 
 
+def test_a_reason_without_a_word_of_its_own_is_told_in_the_sentence_of_the_process(engine: Engine) -> None:
+    engine.open(missing=["payments"]).run()
+
+    (case,) = browser_of(engine.person("viewer")).get(CASES, state="WAITING_DATA").json()["results"]
+
+    assert case["reason"] == "payment_not_found"
+    assert case["reason_text"] == case["ending_text"] != ""
+
+
 def test_a_page_goes_on_where_it_was_also_when_its_last_case_left_the_filter(engine: Engine) -> None:
     stories = [engine.open() for _ in range(3)]
     viewer = browser_of(engine.person("viewer"))

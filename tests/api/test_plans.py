@@ -15,7 +15,7 @@ from approvals.models import Decision
 from audit.models import AuditEvent
 from caseflow.domain.roles import Role
 from cases.models import Case
-from cases.observing import newest_intake, read_now, store_readings
+from cases.observing import known_of, read_now, store_readings
 from tests.driving import Engine, Story, hooks, together
 from tests.factories import make_organisation, make_person
 
@@ -236,7 +236,8 @@ def test_after_the_request_was_sent_it_is_too_late_and_the_answer_names_it(story
 
 def test_a_fact_that_changed_stands_beside_the_one_in_the_snapshot(story: Story, approver: Caller) -> None:
     story.change("payments", status="refunded")
-    readings = read_now(story.row.definition, newest_intake(story.id))
+    known = known_of(story.id)
+    readings = read_now(story.row.definition, known.intake, revision=known.revision)
     store_readings(story.id, readings, at=story.engine.now())
 
     shown = approver.get(path_of(story)).json()

@@ -48,6 +48,8 @@ def run() -> Run:
             call_command(*arguments, stdout=out, stderr=err)
         except CommandError as failure:
             return Ran(failure.returncode, out.getvalue(), err.getvalue(), str(failure))
+        except SystemExit as end:  # it ran to its end and something remains
+            return Ran(int(end.code or 0), out.getvalue(), err.getvalue())
         return Ran(0, out.getvalue(), err.getvalue())
 
     return run_command

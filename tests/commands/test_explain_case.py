@@ -73,6 +73,32 @@ def test_text_is_in_the_language_asked_for_with_whole_moments(engine: Engine, vi
     assert russian != english
 
 
+def test_the_history_in_russian_names_who_and_what_without_codes(engine: Engine, viewer: str, run: Run) -> None:
+    story = engine.approved()
+    story.run_later()
+
+    told = run("explain_case", story.case.public_id, viewer, "--language=ru").out
+
+    history = told[told.index("История") :]
+    assert "Сообщение передано, не подтверждено" in history
+    assert "Обращение принято" in history and "· Caseflow ·" in history
+    assert "выполнена" in history
+    assert "Выполняется → Уведомление" in history
+    for raw in ("system", "done", "EXECUTING"):
+        assert raw not in history
+
+
+def test_a_case_that_waits_says_why_once(engine: Engine, viewer: str, run: Run) -> None:
+    story = engine.open(payment={"status": "pending"})
+    story.run()
+
+    told = run("explain_case", story.case.public_id, viewer, "--language=en").out
+
+    sentence = "The bank has not confirmed the payment yet. It is read again every 15 minutes for 24 hours."
+    assert f"Reason: {sentence} (payment_pending)" in told
+    assert told.count(sentence) == 1
+
+
 def test_changed_facts_stand_side_by_side(engine: Engine, viewer: str, run: Run) -> None:
     story = engine.approved()
     story.change("payments", status="refunded")

@@ -66,9 +66,25 @@ def test_a_withdrawn_plan_is_proposed_again_and_can_be_approved(engine: Engine, 
     again = story.proposal.public_id
     assert again != first
     assert f"The plan is proposed again as {again}" in page.text
-    assert "Decision withdrawn. Nothing was sent." in reader.get(f"/console/approvals/{first}/").text
+    withdrawn = reader.get(f"/console/approvals/{first}/")
+    assert "Decision withdrawn. Nothing was sent." in withdrawn.text
+    assert "Waiting for decision" not in withdrawn.text and "Follow the result" not in withdrawn.text
+    for path in (f"approvals/{first}/", f"approvals/{again}/", f"cases/{story.case.public_id}/"):
+        assert "· withdrawn" in reader.get(f"/console/{path}").text
     reader.press("approve", again)
     assert story.state == "EXECUTING"
+
+
+def test_a_superseded_proposal_names_the_one_that_stands_instead(engine: Engine, desk: Desks) -> None:
+    story = engine.proposed()
+    first, reader = story.proposal.public_id, desk()
+    reader.press("return", first, reason="Проверьте ещё раз")
+    story.run()
+    again = story.proposal.public_id
+    page = reader.get(f"/console/approvals/{first}/")
+    assert f"Superseded by {again}" in page.text
+    assert "Waiting for decision" not in page.text and "Follow the result" not in page.text
+    assert "Waiting for decision" in reader.get(f"/console/approvals/{again}/").text
 
 
 def test_it_is_too_late_to_withdraw_once_the_call_began(engine: Engine, desk: Desks) -> None:

@@ -225,5 +225,13 @@ def _line(body: dict[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode()
 
 
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print("usage: python -m tests.data.make_tickets FOLDER", file=sys.stderr)
+        return 2
+    write_files(Path(arguments[0]), make_ticket_file())
+    return 0
+
+
 if __name__ == "__main__":
-    write_files(Path(sys.argv[1]), make_ticket_file())
+    sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import httpx2
 import pytest
 
 from stand.people import SignedIn
-from tests.stand.conftest import Demo, living, wait_for
+from tests.stand.conftest import Demo, living, plain_environment, wait_for
 
 TICKET = {
     "organisation": "acme",
@@ -28,14 +30,27 @@ def open_case(demo: Demo) -> None:
 
 def cases_in(demo: Demo) -> list[str]:
     """What the viewer sees, signed in with what stands on the screen."""
-    (line,) = [line for line in demo.lines if "username=viewer" in line]
-    password = line.split("password=")[1].split()[0]
+    (password,) = [line.split()[1] for line in demo.lines if line.split()[:1] == ["viewer"]]
     viewer = SignedIn(demo.address, "viewer", password)
     try:
         results = viewer.get("/api/v1/cases/?external_id=T-1").json()["results"]
     finally:
         viewer.close()
     return [case["external_id"] for case in results]
+
+
+def explained(checkout: Path) -> str:
+    """The ticket of the story, asked for as the screen and the README say."""
+    done = subprocess.run(
+        [sys.executable, "-m", "stand.manage", "explain_case", "T-4821", "--as", "operator"],
+        cwd=checkout,
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.timeout(180)
@@ -52,8 +67,12 @@ def test_the_demo_keeps_its_data_beside_another_one_and_leaves_no_process(
     assert first.press_ctrl_c() == 0
     assert living(family) == set()
 
+    (ours / ".stand" / "demo.json").unlink()  # as if the first start had ended before it told its story
     again, beside = a_demo(ours), a_demo(other)
     again.wait_ready()
+    assert again.said("token") not in ("", first.said("token"))
+    told = explained(ours)
+    assert "T-4821" in told and "Ждёт решения" in told
     beside.wait_ready()
     assert again.address == first.address
     assert beside.address != again.address

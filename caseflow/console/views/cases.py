@@ -15,12 +15,13 @@ from caseflow.console.door import console_page, get_case, person_of, render_page
 from caseflow.console.forms import SupplyForm
 from caseflow.console.history import history_of
 from caseflow.console.listing import list_cases
-from caseflow.console.problems import input_sentence
-from caseflow.domain.errors import BadInput
+from caseflow.console.problems import input_sentence, problem_of
+from caseflow.domain.errors import BadInput, StaleCase
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
 from cases.models import Case
 from cases.processes import get_process
+from cases.selectors import get_intake
 from cases.supplying import supply_data
 
 
@@ -62,11 +63,20 @@ def supply(request: HttpRequest, public_id: str) -> HttpResponse:
     found, person = get_case(request, public_id), person_of(request)
     require(request, found, Right.SUPPLY_DATA)
     page = gather(found, person)
-    form = SupplyForm(get_process(found.process, found.process_version), page.fields, request.POST)
+    process = get_process(found.process, found.process_version)
+    form = SupplyForm(process, page.fields, get_intake(found.pk).revision, request.POST)
     if not form.is_valid():
         return _show(request, found, page, form, status=400)
     try:
-        supplied = supply_data(case_id=found.pk, data=form.changed, actor=actor_of_person(person))
+        supplied = supply_data(
+            case_id=found.pk,
+            data=form.changed,
+            actor=actor_of_person(person),
+            seen_revision=form.cleaned_data["revision"],
+        )
+    except StaleCase as error:
+        form.add_error(None, gettext("Somebody supplied other data meanwhile. Open the case again and look at it."))
+        return _show(request, found, page, form, status=problem_of(error).status)
     except BadInput as error:
         name = str(error.params["path"]).rpartition(".")[2]
         form.add_error(name if name in form.fields else None, input_sentence(error.code))
@@ -81,7 +91,8 @@ def supply(request: HttpRequest, public_id: str) -> HttpResponse:
 def _supply_form(found: Case, page: CasePage) -> SupplyForm | None:
     if found.state != State.WAITING_DATA:
         return None
-    return SupplyForm(get_process(found.process, found.process_version), page.fields)
+    process = get_process(found.process, found.process_version)
+    return SupplyForm(process, page.fields, get_intake(found.pk).revision)
 
 
 def _show(

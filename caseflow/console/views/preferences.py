@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -23,9 +23,12 @@ def choose_language(request: HttpRequest) -> HttpResponse:
     """Back to the page where it was chosen; an address that is not ours, or a language we have not, changes nothing."""
     wanted = request.POST.get("language", "")
     back = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
+    # `redirect` would also take a word for the name of a page.
+    if not back.startswith("/") or not url_has_allowed_host_and_scheme(
+        back, {request.get_host()}, require_https=request.is_secure()
+    ):
         back = settings.LOGIN_REDIRECT_URL
-    response = redirect(back)
+    response = HttpResponseRedirect(back)
     if wanted not in Language.values:
         return response
     if isinstance(request.user, Person):

@@ -9,12 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
+from accounts.signing import SignInForm
 from caseflow.console.door import render_page
 
 
 class SignIn(LoginView):
     """Returns to `next` where that is a page of ours."""
 
+    authentication_form = SignInForm
     template_name = "console/sign_in.html"
     redirect_authenticated_user = True
 
