@@ -19,6 +19,7 @@ from cases.models import Case, Task
 from cases.models.task import LIVE
 from cases.observing import newest_observations
 from cases.selectors import CaseFilter, get_case, get_intake, list_cases, masked
+from cases.wording import event_text
 
 #: The error text of these may hold anything the program had at hand, so only the code is told.
 UNTOLD = frozenset({"internal_error"})
@@ -54,7 +55,7 @@ def explain(case: Case) -> dict[str, Any]:
         "since": _at(case.state_since),
         "opened_at": _at(case.created_at),
         "closed_at": _at(case.closed_at),
-        "reason": _word(words.reason_word(case.reason)) if case.reason else None,
+        "reason": _word(words.reason_of(case)) if case.reason else None,
         "ending": _ending(case),
         "outcome": {"code": case.outcome, "says": str(words.OUTCOMES[case.outcome])} if case.outcome else None,
         "wait_until": _at(case.wait_until),
@@ -179,8 +180,9 @@ def _entry(entry: Entry) -> dict[str, Any]:
         return line | {
             "number": event.seq,
             "kind": event.kind,
-            "says": words.event_word(event.kind),
-            "by": event.actor_name,
+            "says": event_text(event.kind, event.facts),
+            "by": words.actor_text(event.actor_kind, event.actor_name),
+            "actor": {"kind": event.actor_kind, "name": event.actor_name},
             "from": event.from_state,
             "to": event.to_state,
             "version": event.version,
@@ -196,6 +198,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
             "worker": attempt.worker,
             "ended_at": _at(attempt.ended_at),
             "outcome": attempt.outcome,
+            "came_of_it": words.attempt_outcome(attempt.outcome),
             "error": attempt.error,
             "error_text": "" if attempt.error in UNTOLD else attempt.error_text,
         }

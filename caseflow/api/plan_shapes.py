@@ -13,8 +13,9 @@ from approvals.models import Decision, Proposal
 from approvals.selectors import Review
 from approvals.snapshots import effects_of
 from caseflow.domain import words
+from cases.wording import ending_text
 
-from .shapes import AttemptSerializer, CaseStandSerializer, EventSerializer, ending_text
+from .shapes import AttemptSerializer, CaseStandSerializer, EventSerializer
 
 
 class DecisionSerializer(serializers.Serializer[Decision]):
@@ -121,7 +122,7 @@ class ProposalDetailSerializer(serializers.Serializer[Review]):
     versions = VersionsSerializer(source="proposal")
 
     def get_decision_text(self, seen: Review) -> str:
-        return ending_text(seen.case, seen.proposal.decision)
+        return ending_text(seen.case.process, seen.case.process_version, seen.proposal.decision)
 
     def get_request_text(self, seen: Review) -> str:
         ending, effects = seen.process.endings.get(seen.proposal.decision), effects_of(seen.snapshot)

@@ -12,8 +12,8 @@ from rest_framework import serializers
 from caseflow.domain import words
 from caseflow.domain.lifecycle import Outcome, State
 from cases.models import Case, Observation
-from cases.processes import get_process
 from cases.selectors import IntakeNow, masked
+from cases.wording import ending_text, event_text, reason_text
 
 STATES = [(state.value, state.value) for state in State]
 OUTCOMES = [(outcome.value, outcome.value) for outcome in Outcome]
@@ -89,11 +89,10 @@ class CaseSerializer(serializers.Serializer[Case]):
         return gettext(words.STATES[case.state].label)
 
     def get_reason_text(self, case: Case) -> str:
-        word = words.REASONS.get(case.reason)
-        return gettext(word.label) if word else ""
+        return reason_text(case)
 
     def get_ending_text(self, case: Case) -> str:
-        return ending_text(case, case.ending)
+        return ending_text(case.process, case.process_version, case.ending)
 
     @extend_schema_field(CaseLinksSerializer)
     def get_links(self, case: Case) -> dict[str, str]:
@@ -171,8 +170,7 @@ class EventSerializer(serializers.Serializer[Any]):
     facts = serializers.DictField(help_text="Ids and primitives.")
 
     def get_text(self, event: Any) -> str:
-        word = words.EVENTS.get(event.kind)
-        return gettext(word) if word else event.kind
+        return event_text(event.kind, event.facts)
 
 
 class AttemptSerializer(serializers.Serializer[Any]):
@@ -185,12 +183,3 @@ class AttemptSerializer(serializers.Serializer[Any]):
     ended_at = serializers.DateTimeField(allow_null=True)
     outcome = serializers.CharField()
     error = serializers.CharField()
-
-
-def ending_text(case: Case, decision: str) -> str:
-    """The sentence of a process's decision; empty where this installation does not know the process."""
-    try:
-        ending = get_process(case.process, case.process_version).endings.get(decision)
-    except KeyError:
-        return ""
-    return gettext(ending.sentence) if ending else ""

@@ -114,6 +114,11 @@ class CasePage:
     may_supply: bool
     fields: Mapping[str, str]
 
+    @property
+    def taken_back(self) -> frozenset[int]:
+        """Keys of the plans that were withdrawn: only those are repeated."""
+        return frozenset(one.repeats_id for one in self.proposals if one.repeats_id)
+
 
 def gather_now(case: Case, person: Person) -> NowPage:
     """Six queries."""

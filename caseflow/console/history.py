@@ -14,6 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 from cases.models import Case
 from cases.selectors import Happened as Event
 from cases.selectors import list_events
+from cases.wording import event_text
 
 from . import vocabulary, words
 from .moments import moment_text
@@ -90,10 +91,10 @@ def _happened(row: Event, span: timedelta | None) -> Happened:
     changed = facts.get("changed") or facts.get("differences") or {}
     return Happened(
         number=row.seq,
-        title=words.event_word(row.kind, is_notice="notice" in (facts.get("kind"), facts.get("purpose"))),
+        title=event_text(row.kind, facts),
         at=row.at,
         since_previous=span,
-        actor=_actor(row.actor_kind, row.actor_name),
+        actor=words.actor_text(row.actor_kind, row.actor_name),
         from_state=words.state_word(row.from_state) if row.from_state else None,
         to_state=words.state_word(row.to_state) if row.to_state else None,
         details=[_detail(name, facts[name]) for name in _LABELS if facts.get(name)],
@@ -125,14 +126,6 @@ def _raw(row: Event) -> str:
         "facts": row.facts,
     }
     return json.dumps(body, ensure_ascii=False, indent=2)
-
-
-def _actor(kind: str, name: str) -> str:
-    if kind == "system":
-        return gettext("Caseflow")
-    if kind == "service":
-        return gettext("Machine “%(name)s”") % {"name": name}
-    return name
 
 
 def _detail(name: str, value: Any) -> Detail:

@@ -101,6 +101,7 @@ class ProposalPage:
     undo_until: datetime | None
     others: Sequence[Case]
     recent: Sequence[Action]
+    sent: bool
     deciders: Sequence[str] = field(default=())
 
     @property
@@ -110,6 +111,29 @@ class ProposalPage:
     @property
     def steps(self) -> frozenset[str]:
         return STEPS.get(self.standing, frozenset())
+
+    @property
+    def taken_back(self) -> frozenset[int]:
+        """Keys of the versions that were withdrawn: only those are repeated."""
+        return frozenset(one.repeats_id for one in self.versions if one.repeats_id)
+
+    @property
+    def superseding(self) -> Proposal | None:
+        """The newer plan that stands instead of this one."""
+        return self.newest if self.newest.number > self.proposal.number else None
+
+    @property
+    def badge(self) -> words.Shown | None:
+        """What became of this plan, where the case's own state tells of another one."""
+        if self.withdrawn:
+            return words.proposal_word("withdrawn")
+        return words.proposal_word("superseded") if self.superseding else None
+
+    @property
+    def has_result(self) -> bool:
+        """Approved, and either something was sent or it still may be."""
+        approved = self.decided is not None and self.decided.kind == Decision.Kind.APPROVE
+        return approved and self.withdrawn is None and (self.sent or self.superseding is None)
 
     @property
     def again(self) -> Proposal | None:
@@ -159,6 +183,7 @@ def gather(proposal: Proposal, person: Person) -> ProposalPage:
         undo_until=decided.undo_until if decided else None,
         others=_other_cases(case),
         recent=_recent_effects(case, actions),
+        sent=Action.objects.filter(proposal=proposal, first_sent_at__isnull=False).exists(),
         deciders=waiting.deciders_beside(person, proposal) if asks_others else (),
     )
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from caseflow.domain import words
-from caseflow.domain.process import Ending, Process
+from caseflow.domain.process import Process
 from cases.processes import all_processes
+from cases.wording import Reasoned, ending_text, find_ending, reason_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +93,26 @@ RIGHTS = {
     "reveal_personal": gettext_lazy("reveal personal data"),
     "withdraw": gettext_lazy("withdraw this decision"),
 }
-#: What happens to a notice is no change outside.
-NOTICE_EVENTS = {
-    "action.requested": gettext_lazy("Message handed over, not confirmed"),
-    "action.unknown": gettext_lazy("No answer of the mail server: the result is unknown"),
-    "action.confirmed": gettext_lazy("Message accepted by the mail server"),
-    "action.not_applied": gettext_lazy("Message provably not accepted"),
-    "action.refused": gettext_lazy("Message refused"),
-    "action.cancelled": gettext_lazy("Message cancelled before it was sent"),
+#: How one try at a task ended.
+ATTEMPT_OUTCOMES = {
+    "done": gettext_lazy("done"),
+    "fault": gettext_lazy("failed"),
+    "worker_lost": gettext_lazy("the worker was lost"),
+    "given_back": gettext_lazy("given back"),
+    "late": gettext_lazy("came too late"),
+    "cancelled": gettext_lazy("cancelled"),
 }
-#: Reasons to wait, which are no reasons for attention.
-WAITING_REASONS = {"data_asked": gettext_lazy("The approver asked for data")}
 
 
 def state_word(code: str) -> Shown:
     return _shown(words.STATES, _STATE_LOOKS, code)
+
+
+def proposal_word(code: str) -> Shown:
+    """Of a plan that stands no more; what superseded it is named beside the word."""
+    if code == "withdrawn":
+        return Shown(code, str(DECISIONS["withdraw"]), gettext("Nothing was sent."), "minus", "calm")
+    return Shown(code, gettext("Superseded by"), "", "minus", "calm")
 
 
 def action_word(code: str) -> Shown:
@@ -114,18 +120,35 @@ def action_word(code: str) -> Shown:
 
 
 def reason_word(code: str) -> Shown:
-    if code in WAITING_REASONS:
-        return Shown(code, str(WAITING_REASONS[code]), "", "clock", "wait")
-    word = words.REASONS.get(code)
-    if word is None:
-        return Shown(code, code, "", "warning", "alert")
-    return Shown(code, gettext(word.label), gettext(word.help), "warning", "alert")
+    """Of a reason alone, whatever the process: for groups and filters."""
+    if code in words.REASONS:
+        word = words.REASONS[code]
+        return Shown(code, gettext(word.label), gettext(word.help), "warning", "alert")
+    endings = (process.endings.get(code) for process in all_processes().values())
+    label = next((gettext(ending.sentence) for ending in endings if ending), code)
+    return Shown(code, label, "", "warning", "alert")
 
 
-def event_word(kind: str, *, is_notice: bool = False) -> str:
-    if is_notice and kind in NOTICE_EVENTS:
-        return str(NOTICE_EVENTS[kind])
-    return gettext(words.EVENTS[kind]) if kind in words.EVENTS else kind
+def reason_of(case: Reasoned) -> Shown:
+    """Why a case waits or stopped, with the next step where the glossary knows one."""
+    word = words.REASONS.get(case.reason)
+    return Shown(case.reason, reason_text(case), gettext(word.help) if word else "", "warning", "alert")
+
+
+def actor_text(kind: str, name: str) -> str:
+    """Who did it, as people read it."""
+    if kind == "system":
+        return gettext("Caseflow")
+    if kind == "service":
+        return gettext("Machine “%(name)s”") % {"name": name}
+    return name
+
+
+def attempt_outcome(code: str) -> str:
+    """An attempt that ended its task for good carries the reason."""
+    if code in ATTEMPT_OUTCOMES:
+        return str(ATTEMPT_OUTCOMES[code])
+    return gettext(words.REASONS[code].label) if code in words.REASONS else code
 
 
 def process_title(slug: str, version: int) -> str:
@@ -135,13 +158,12 @@ def process_title(slug: str, version: int) -> str:
 
 def ending_sentence(slug: str, version: int, decision: str) -> str:
     """What the process says of its decision, or nothing where it is none of the process's own."""
-    ending = _ending(slug, version, decision)
-    return gettext(ending.sentence) if ending else ""
+    return ending_text(slug, version, decision)
 
 
 def request_sentence(slug: str, version: int, decision: str, subject: str) -> str:
     """The exact effect in one sentence (console.md §2)."""
-    ending = _ending(slug, version, decision)
+    ending = find_ending(slug, version, decision)
     return gettext(ending.request).format(subject=subject) if ending and ending.request else ""
 
 
@@ -152,11 +174,6 @@ def zone_word(name: str) -> str:
 
 def _process(slug: str, version: int) -> Process | None:
     return all_processes().get(f"{slug}:{version}")
-
-
-def _ending(slug: str, version: int, decision: str) -> Ending | None:
-    process = _process(slug, version)
-    return process.endings.get(decision) if process else None
 
 
 def _shown(glossary: dict[str, words.Word], looks: dict[str, tuple[str, str]], code: str) -> Shown:

@@ -49,8 +49,8 @@ def state_help(code: str) -> str:
 
 
 @register.simple_tag
-def reason(code: str) -> words.Shown:
-    return words.reason_word(code)
+def reason(case: Any) -> words.Shown:
+    return words.reason_of(case)
 
 
 @register.filter

@@ -124,12 +124,13 @@ def test_an_answer_never_repeats_the_claim(imported: Callable[..., Ran]) -> None
 
 
 def test_text_is_written_for_people_and_cannot_move_their_cursor(imported: Callable[..., Ran]) -> None:
-    done = imported(line("T-1\u202e"), line(**{"\x1b[2J": 1}), json=False)
+    done = imported(line("T-1"), line(**{"\x1b[2J\u202e": 1}), json=False)
 
     accepted, refused, summary = done.out.splitlines()
-    assert accepted.startswith("1 accepted C-") and "\\u202e" in accepted
-    assert refused == "2 refused unknown_field $.\\x1b[2J there is no such field"
+    assert accepted.startswith("1 accepted C-") and accepted.endswith(" T-1")
+    assert refused == "2 refused unknown_field $.\\x1b[2J\\u202e there is no such field"
     assert summary == "accepted 1, same 0, conflict 0, refused 1"
+    assert (done.code, done.failure) == (3, "")
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_no_mistake(imported: Callable[..., Ran]) -> None:

@@ -251,14 +251,15 @@ def test_supplied_data_sends_the_case_on(engine: Engine, desk: Desks) -> None:
     page = operator.get(case)
     assert "There is no payment with this number. Ask for the right one." in page.text
     assert page.field("payment_id") == story.payment
-    operator.post(f"{case}supply/", {"payment_id": "no spaces"}, status=400)
-    operator.post(f"{case}supply/", {"payment_id": story.payment}, status=400)
+    seen = {"revision": page.field("revision")}
+    operator.post(f"{case}supply/", seen | {"payment_id": "no spaces"}, status=400)
+    operator.post(f"{case}supply/", seen | {"payment_id": story.payment}, status=400)
     engine.outside.ask(
         "PUT",
         "/world",
         {"payments": [{"id": "PAY-right", "customer_id": story.customer, "amount": "990.00", "status": "confirmed"}]},
     ).raise_for_status()
-    page = operator.post(f"{case}supply/", {"payment_id": "PAY-right", "customer_id": story.customer})
+    page = operator.post(f"{case}supply/", seen | {"payment_id": "PAY-right", "customer_id": story.customer})
     assert "Data recorded. The case is checked again." in page.text
     assert Task.objects.filter(case_id=story.id, stage="observe", status="due").exists()
     story.run()

@@ -15,6 +15,7 @@ from accounts.commands import USAGE, acting_person, add_json, add_person, refusa
 from accounts.models import Language
 from caseflow.console import vocabulary
 from caseflow.console.moments import moment_text
+from caseflow.console.words import state_word
 from caseflow.domain.errors import CaseflowError, NotFound
 from caseflow.explaining import changes_of, explain, find_cases
 
@@ -79,7 +80,8 @@ def _head(case: Mapping[str, Any]) -> Iterator[str]:
         yield _("Reason: %(reason)s") % {"reason": f"{case['reason']['label']} ({case['reason']['code']})"}
         if case["reason"]["help"]:
             yield _("Next step: %(step)s") % {"step": case["reason"]["help"]}
-    if case["ending"] and case["ending"]["says"]:
+    reason = case["reason"]["label"] if case["reason"] else ""
+    if case["ending"] and case["ending"]["says"] not in ("", reason):
         yield case["ending"]["says"]
     if case["outcome"]:
         yield _("Outcome: %(outcome)s") % {"outcome": f"{case['outcome']['says']} ({case['outcome']['code']})"}
@@ -144,13 +146,13 @@ def _call(call: Mapping[str, Any]) -> str:
 def _entry(entry: Mapping[str, Any]) -> Iterator[str]:
     at = _moment(entry["at"])
     if entry["type"] == "event":
-        arrow = f"{entry['from']} → {entry['to']}" if entry["from"] else entry["to"]
+        arrow = " → ".join(state_word(state).label for state in (entry["from"], entry["to"]) if state)
         yield f"  {entry['number']:>3} " + _joined(at, entry["says"], entry["by"], arrow)
         for path, then, now in changes_of(entry["facts"]):
             yield f"        {vocabulary.path_label(path)}: {_value(path, then)} → {_value(path, now)}"
     elif entry["type"] == "attempt":
         number = _("attempt %(number)d") % {"number": entry["number"]}
-        yield "      " + _joined(at, entry["says"], number, entry["outcome"], entry["worker"], _error(entry))
+        yield "      " + _joined(at, entry["says"], number, entry["came_of_it"], entry["worker"], _error(entry))
     else:
         yield "      " + _call(entry) + f" · {entry['action']}"
 
