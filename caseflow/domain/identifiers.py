@@ -23,11 +23,12 @@ def public_id(prefix: str, rng: Random) -> str:
 
 
 def normalise_external_id(value: str, *, path: str = "$.external_id", case_sensitive: bool = True) -> str:
-    """NFC, invisible characters dropped, U+2010–2015 as '-', trimmed.
+    """Invisible characters dropped, U+2010–2015 as '-', NFC, trimmed.
 
     Raises BadInput when nothing, or too much, is left.
     """
-    text = unicodedata.normalize("NFC", value).translate(_INVISIBLE).translate(_DASHES).strip()
+    # NFC comes last: an invisible character may stand between a letter and its accent.
+    text = unicodedata.normalize("NFC", value.translate(_INVISIBLE).translate(_DASHES)).strip()
     if not text:
         raise BadInput(code="empty", path=path, problem="the ticket's own id is needed")
     if len(text) > MAX_EXTERNAL_ID:

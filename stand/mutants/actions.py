@@ -14,6 +14,8 @@ ANY_MOVE = Change(
     'condition="WHEN (OLD.status IS DISTINCT FROM NEW.status AND NOT (',
     'condition="WHEN (false AND NOT (',
 )
+#: The point of no return asks for the age of the key, too.
+ANY_KEY = Change("actions/beginning.py", "    if not key_lives:\n", "    if False:\n")
 
 MUTATIONS = (
     Mutation(
@@ -22,7 +24,7 @@ MUTATIONS = (
         file="actions/beginning.py",
         old="    if not digest_holds:\n",
         new="    if False:\n",
-        caught_by=(f"{EXECUTING}::test_a_plan_whose_bytes_were_changed_after_the_approval_is_not_carried_out",),
+        caught_by=(f"{HERE}::test_a_plan_changed_in_a_word_that_no_fact_rests_on_is_not_carried_out",),
         why="what is sent would be something else than what was approved",
     ),
     Mutation(
@@ -292,8 +294,18 @@ MUTATIONS = (
         file="actions/reconciling.py",
         old="planned.key_age < adapter.key_life",
         new="planned.key_age < adapter.key_life * 100",
+        doors=(ANY_KEY,),
         caught_by=(f"{DOUBT}::test_a_key_past_its_life_is_not_sent_again_by_itself",),
         why="a system that forgot the key would do it twice",
+    ),
+    Mutation(
+        name="the send does not ask for the age of the key",
+        protects="life of a key",
+        file=ANY_KEY.file,
+        old=ANY_KEY.old,
+        new=ANY_KEY.new,
+        caught_by=(f"{HERE}::test_a_key_whose_life_ends_between_the_look_up_and_the_send_is_not_sent_again",),
+        why="a worker that slept after its look-up would send a key that the system has forgotten",
     ),
     Mutation(
         name="a lost receipt is a second letter",

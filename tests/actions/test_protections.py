@@ -81,6 +81,19 @@ def test_a_role_is_not_taken_away_while_a_send_is_beginning(engine: Engine) -> N
     assert counted == [True]
 
 
+def test_a_plan_changed_in_a_word_that_no_fact_rests_on_is_not_carried_out(engine: Engine) -> None:
+    story = engine.approved()
+    engine.rewrite(
+        "approvals_proposal",
+        "UPDATE approvals_proposal SET snapshot = convert_to(replace(convert_from(snapshot, 'UTF8'), 'restored',"
+        " 'deleted'), 'UTF8') WHERE id = %s",
+        [story.proposal.pk],
+    )
+    story.run()
+    assert story.writes() == []
+    assert story.standing == ("NEEDS_ATTENTION", "internal_error")
+
+
 def test_a_case_closed_between_the_re_read_and_the_send_sends_nothing(engine: Engine) -> None:
     story = engine.approved()
 
@@ -91,3 +104,16 @@ def test_a_case_closed_between_the_re_read_and_the_send_sends_nothing(engine: En
     hooks.at("after_read", close)
     story.run()
     assert (story.state, story.writes(), story.case.plan_begun) == ("CLOSED_NO_CHANGE", [], False)
+
+
+def test_a_key_whose_life_ends_between_the_look_up_and_the_send_is_not_sent_again(engine: Engine) -> None:
+    story = engine.approved()
+    story.fault("drop_before")
+    story.run()
+
+    def sleep_for_a_day() -> None:
+        engine.owner.execute("UPDATE actions_action SET first_sent_at = first_sent_at - interval '23 hours'")
+
+    hooks.at("after_lookup", sleep_for_a_day)
+    story.run_later()
+    assert (story.effect.status, len(story.writes())) == ("UNKNOWN", 1)

@@ -85,6 +85,49 @@ def test_a_change_of_any_leaf_changes_the_digest(value: Any, leaf: Any, chance: 
     assert digest_of(written(changed["root"])) != digest_of(before)
 
 
+POISON = [
+    (float("nan"), "not_a_number"),
+    (float("-inf"), "not_a_number"),
+    (1.1, "fraction"),
+    ("a\x00b", "nul"),
+    ("\ud83d", "lone_surrogate"),
+    (MAX_INTEGER + 1, "number_too_long"),
+    (b"bytes", "wrong_type"),
+    ({1: 2}, "wrong_type"),
+]
+
+
+@often
+@given(VALUES, st.sampled_from(POISON), st.randoms(use_true_random=False))
+def test_one_bad_leaf_anywhere_refuses_the_whole_and_is_named(value: Any, poison: Any, chance: Any) -> None:
+    written(value)
+    bad, code = poison
+    holder: Any = {"root": copy.deepcopy(value)}
+    path = ("root", *chance.choice(places(value)))
+    whole = holder
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = bad
+    with pytest.raises(BadInput) as refusal:
+        canonical_bytes(whole)
+    shown = "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    assert refusal.value.code == code
+    assert refusal.value.params["path"] == unicodedata.normalize("NFC", shown)
+
+
+@often
+@given(st.dictionaries(TEXTS, LEAVES, min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_a_key_that_stands_twice_is_refused_however_it_is_written(value: dict[str, Any], chance: Any) -> None:
+    written(value)
+    key = chance.choice(list(value))
+    form = chance.choice(["NFC", "NFD"])
+    pairs = [*value.items(), (unicodedata.normalize(form, key), 1)]
+    body = "{" + ",".join(f"{json.dumps(name)}: {json.dumps(item)}" for name, item in pairs) + "}"
+    with pytest.raises(BadInput) as refusal:
+        parse_json(body.encode())
+    assert refusal.value.code == "duplicate_key"
+
+
 def test_a_number_and_its_text_and_a_truth_are_three_values() -> None:
     assert len({canonical_bytes(value) for value in (1, "1", True)}) == 3
 

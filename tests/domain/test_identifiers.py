@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
 from random import Random
 
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 
 from caseflow.domain.errors import BadInput
-from caseflow.domain.identifiers import PUBLIC_ID, normalise_external_id, public_id
+from caseflow.domain.identifiers import MAX_EXTERNAL_ID, PUBLIC_ID, normalise_external_id, public_id
 
 
 @pytest.mark.parametrize(
@@ -75,3 +78,42 @@ def test_our_own_names_look_like_our_own_names() -> None:
     names = {public_id("C", rng) for _ in range(1000)}
     assert len(names) == 1000
     assert all(PUBLIC_ID.match(name) and name.startswith("C-") for name in names)
+
+
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015"
+#: What people and programs really put into a number, and what is only possible.
+TYPED = st.text(
+    st.sampled_from("Tt-_ 1éÉßİ\u0301\u0327\u00a0Ω\u2126" + INVISIBLE + DASHES)
+    | st.characters(exclude_categories=["Cs", "Cc"]),
+    max_size=30,
+)
+
+
+def spelled(typed: str, **how: bool) -> str:
+    try:
+        return normalise_external_id(typed, **how)
+    except BadInput as error:
+        assume(error.code != "empty")
+        raise
+
+
+@given(TYPED, st.booleans())
+@example("e\u200b\u0301", True)
+@example("\u0301\u200b T", True)
+def test_the_one_spelling_is_written_as_itself(typed: str, case_sensitive: bool) -> None:
+    once = spelled(typed, case_sensitive=case_sensitive)
+    assert normalise_external_id(once, case_sensitive=case_sensitive) == once
+    assert 0 < len(once) <= MAX_EXTERNAL_ID
+    assert once == once.strip() and not set(once) & set(INVISIBLE + DASHES)
+    if case_sensitive:
+        assert unicodedata.is_normalized("NFC", once)
+
+
+@given(TYPED, st.sampled_from(INVISIBLE), st.integers(0, 30), st.sampled_from(["NFC", "NFD"]), st.sampled_from(DASHES))
+def test_what_nobody_sees_makes_no_second_ticket(typed: str, mark: str, place: int, form: str, dash: str) -> None:
+    other = typed[:place] + mark + typed[place:]
+    assert spelled(other) == spelled(typed)
+    assert spelled(unicodedata.normalize(form, typed)) == spelled(typed)
+    assert spelled(f" {typed}\u00a0") == spelled(typed)
+    assert spelled(typed.replace("-", dash)) == spelled(typed)

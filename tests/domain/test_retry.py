@@ -72,3 +72,48 @@ def test_a_wait_that_the_system_asks_for_is_kept_but_never_shortens_ours() -> No
 )
 def test_what_does_not_pass_by_itself_is_never_tried_again(kind: FaultKind, reason: str) -> None:
     assert after(1, kind) == GiveUp(reason)
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 2**32))
+def test_a_later_pause_is_never_shorter_and_none_is_longer_than_the_cap(first: int, second: int, seed: int) -> None:
+    early, late = sorted((first, second))
+    assert POLICY.delay(early, Still(0.0)) <= POLICY.delay(late, Still(0.0)) <= POLICY.cap
+    assert POLICY.delay(late, Random(seed)) <= POLICY.cap * (1 + POLICY.jitter)
+
+
+POLICIES = st.builds(
+    RetryPolicy,
+    base=st.timedeltas(timedelta(seconds=1), timedelta(minutes=2)),
+    cap=st.timedeltas(timedelta(seconds=1), timedelta(minutes=5)),
+    limit=st.integers(1, 70),
+    deadline=st.timedeltas(timedelta(seconds=1), timedelta(hours=2)),
+    jitter=st.sampled_from([0.0, 0.1, 0.5]),
+)
+WORK = st.timedeltas(timedelta(0), timedelta(minutes=1))
+ASKED = st.none() | st.timedeltas(timedelta(0), timedelta(hours=1))
+
+
+@given(POLICIES, st.lists(st.tuples(WORK, ASKED), min_size=80, max_size=80), st.integers(0, 2**32))
+def test_the_pauses_together_never_reach_the_deadline_and_tries_never_pass_the_limit(
+    policy: RetryPolicy, tries: list[tuple[timedelta, timedelta | None]], seed: int
+) -> None:
+    rng, now, slept, deadline_at = Random(seed), NOW, timedelta(0), NOW + policy.deadline
+    for attempt, (work, asked) in enumerate(tries, 1):
+        assert now < deadline_at, "a try was begun at or after the deadline"
+        assert attempt <= policy.limit
+        now += work
+        verdict = policy.next(
+            attempt=attempt,
+            kind=FaultKind.TRANSIENT,
+            now=now,
+            deadline_at=deadline_at,
+            rng=rng,
+            retry_after=asked,
+        )
+        if isinstance(verdict, GiveUp):
+            assert verdict.reason in ("attempts_exhausted", "deadline_passed")
+            return
+        assert verdict.delay >= (asked or timedelta(0))
+        now, slept = now + verdict.delay, slept + verdict.delay
+        assert slept < policy.deadline
+    raise AssertionError("it never gave up")
