@@ -6,14 +6,14 @@ from django.db import migrations
 EXPLAINED = """
 CREATE FUNCTION caseflow_case_is_explained() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
-  IF TG_OP = 'UPDATE' AND NEW.audit_count <> OLD.audit_count + 1 THEN
-    RAISE EXCEPTION 'the history of case % grows by one event at a time', NEW.id
-      USING ERRCODE = 'integrity_constraint_violation';
-  END IF;
   IF TG_OP = 'UPDATE' AND OLD.state = NEW.state AND OLD.version = NEW.version THEN
     IF NOT EXISTS (SELECT 1 FROM public.audit_auditevent e
                    WHERE e.case_id = NEW.id AND e.seq = NEW.audit_count AND e.hash = NEW.audit_head) THEN
       RAISE EXCEPTION 'the audit head of case % has no event', NEW.id USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+    IF NEW.audit_count <> OLD.audit_count + 1 THEN
+      RAISE EXCEPTION 'the history of case % grows by one event at a time', NEW.id
+        USING ERRCODE = 'integrity_constraint_violation';
     END IF;
     RETURN NULL;
   END IF;
@@ -25,6 +25,10 @@ BEGIN
                  WHERE e.case_id = NEW.id AND e.version = NEW.version AND e.to_state = NEW.state
                    AND e.from_state = CASE WHEN TG_OP = 'UPDATE' THEN OLD.state ELSE '' END) THEN
     RAISE EXCEPTION 'unexplained change of case % to %, version %', NEW.id, NEW.state, NEW.version
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF TG_OP = 'UPDATE' AND NEW.audit_count <> OLD.audit_count + 1 THEN
+    RAISE EXCEPTION 'the history of case % grows by one event at a time', NEW.id
       USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   RETURN NULL;

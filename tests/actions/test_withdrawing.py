@@ -17,7 +17,14 @@ from accounts.services import revoke_role
 from actions.models import Action
 from actions.withdrawing import Withdrawn, withdraw
 from approvals.snapshots import opened
-from caseflow.domain.errors import AlreadyDecided, NotDecidable, NotPermitted, StaleSnapshot, TooLateToWithdraw
+from caseflow.domain.errors import (
+    AlreadyDecided,
+    NotDecidable,
+    NotPermitted,
+    NotYourDecision,
+    StaleSnapshot,
+    TooLateToWithdraw,
+)
 from caseflow.domain.roles import Role
 from cases.models import Pause
 from tests.driving import Engine, Story, decisions, fingerprint, hooks, together
@@ -145,7 +152,7 @@ def test_two_withdrawals_at_the_same_instant_are_one(engine: Engine) -> None:
 
 def test_only_one_who_approved_and_still_may_decide_withdraws(engine: Engine) -> None:
     story = engine.approved()
-    with pytest.raises(NotPermitted):
+    with pytest.raises(NotYourDecision):
         take_back(story, engine.person("second"))
     revoke_role(person=engine.approver, organisation=engine.organisation, role=Role.APPROVER, by=SYSTEM)
     with pytest.raises(NotPermitted):
@@ -155,7 +162,7 @@ def test_only_one_who_approved_and_still_may_decide_withdraws(engine: Engine) ->
 
 def test_what_was_not_approved_or_is_no_longer_executed_cannot_be_withdrawn(engine: Engine) -> None:
     waiting = engine.proposed()
-    with pytest.raises(NotPermitted):
+    with pytest.raises(NotYourDecision):
         take_back(waiting)
     story = engine.approved()
     old = story.proposal
