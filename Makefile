@@ -18,6 +18,8 @@ help:
 	@echo "make test    install what the tests need, start real servers, run everything (ARGS=... goes to pytest)"
 	@echo "make faults  crash every process at every point, check that nothing is lost or doubled (ARGS=--only C23)"
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
+	@echo "make soak    MINUTES=30: steady tickets and steady faults, then a dated report (SEED=... plans the same again)"
+	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
 	@echo "make lint    ruff, import-linter, mypy"
 	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make messages  collect the texts to translate, then compile them"
@@ -66,6 +68,15 @@ faults: setup packages
 
 mutations: setup packages
 	$(PY) -m stand.mutations $(ARGS)
+
+.PHONY: soak kills
+MINUTES ?= 30
+
+soak: setup
+	$(PY) -m stand.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+kills: setup
+	$(PY) -m stand.kills $(ARGS)
 
 lint: setup
 	$(PY) -m stand.testrun --only-checks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ KINDS = {
 FIELDS = frozenset({"kind", "seconds", "status", "retry_after", "bytes", "head"})
 MAX_SECONDS = 60.0  #: no scripted wait is longer
 
+chance = random.Random()
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -55,6 +58,7 @@ class Rule:
     subject: str | None
     key: str | None
     left: int | None  #: None means for ever
+    share: float = 1.0  #: of the requests it fits, drawn by chance
     hits: int = 0
 
     def meets(self, request: Request, subject: str) -> bool:
@@ -64,11 +68,19 @@ class Rule:
             and fnmatchcase(request.path, self.path)
             and self.subject in (None, subject)
             and self.key in (None, request.key)
+            and (self.share >= 1.0 or chance.random() < self.share)
         )
 
     def shown(self) -> dict[str, Any]:
         match = {"method": self.method, "path": self.path, "subject": self.subject, "key": self.key}
-        return {"id": self.id, "match": match, "kind": self.fault.kind, "left": self.left, "hits": self.hits}
+        return {
+            "id": self.id,
+            "match": match,
+            "kind": self.fault.kind,
+            "left": self.left,
+            "share": self.share,
+            "hits": self.hits,
+        }
 
 
 @dataclass(slots=True)
@@ -116,15 +128,17 @@ def subject_of(request: Request) -> str:
 
 
 def _rule(id: str, order: Any) -> Rule:
-    if not isinstance(order, dict) or set(order) - {"match", "fault", "times"}:
-        raise BadRequest('a fault is {"match": {…}, "fault": {…}, "times": N or null}')
-    match, fault, times = order.get("match", {}), order.get("fault"), order.get("times")
+    if not isinstance(order, dict) or set(order) - {"match", "fault", "times", "share"}:
+        raise BadRequest('a fault is {"match": {…}, "fault": {…}, "times": N or null, "share": 0 to 1}')
+    match, fault, times, share = order.get("match", {}), order.get("fault"), order.get("times"), order.get("share", 1)
     if not isinstance(match, Mapping) or set(match) - {"method", "path", "subject", "key"}:
         raise BadRequest("match knows method, path, subject and key")
     if not isinstance(fault, dict) or set(fault) - FIELDS or fault.get("kind") not in KINDS:
         raise BadRequest(f"fault has {sorted(FIELDS)}, kind is one of {sorted(KINDS)}; refused connections: POST /down")
     if times is not None and (not isinstance(times, int) or isinstance(times, bool) or times < 1):
         raise BadRequest("times is a positive number or null")
+    if not isinstance(share, int | float) or isinstance(share, bool) or not 0 < share <= 1:
+        raise BadRequest("share is more than 0 and at most 1")
     given = {name: value for name, value in fault.items() if value is not None}
     if "retry_after" in given:
         given["retry_after"] = str(given["retry_after"])
@@ -136,4 +150,5 @@ def _rule(id: str, order: Any) -> Rule:
         subject=match.get("subject"),
         key=match.get("key"),
         left=times,
+        share=float(share),
     )

@@ -85,6 +85,27 @@ class EmbeddedPostgres:
         self._make_roles()
         return self
 
+    def crash(self) -> None:
+        """An immediate shutdown, as after a crash: no client is waited for, nothing is flushed. The data stays."""
+        self._processes.end_by(ROLE, signal.SIGQUIT)
+
+    def recover(self) -> None:
+        """Start a crashed server again, at its old address; it first replays what it had written ahead."""
+        for attempt in range(1, STARTS + 1):
+            try:
+                self._processes.restart(ROLE)
+                self._processes.wait_ready(ROLE, self._answers)
+                return
+            except ProcessDied:
+                if attempt == STARTS:
+                    raise
+                time.sleep(0.5)
+
+    def dump(self, path: Path) -> None:
+        """The whole database as one file for `pg_restore`."""
+        argv = [str(self._bin / "pg_dump"), "--format=custom", f"--file={path}", self.url(SUPERUSER)]
+        subprocess.run(argv, check=True, capture_output=True, env=self._environment())
+
     def stop(self) -> None:
         """Stop the server; clients are disconnected, what they committed is kept."""
         if self._owns_processes:

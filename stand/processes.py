@@ -115,6 +115,17 @@ class ProcessGroup:
             preexec_fn=_die_with_parent(stop_signal, os.getpid()),
         )
 
+    def end_by(self, role: str, number: signal.Signals) -> None:
+        """End one role by a signal to its leader; it may be started again by `restart`."""
+        process = self.roles[role].process
+        process.send_signal(number)
+        try:
+            process.wait(STOP_PATIENCE)
+        except subprocess.TimeoutExpired:
+            _signal_group(process, signal.SIGKILL)
+            process.wait()
+        self._forget(role)
+
     def restart(self, role: str) -> int:
         """Start a role again as it was started; it must have ended."""
         old = self.roles[role]

@@ -23,20 +23,20 @@ from stand.environment import (
     with_database,
 )
 from stand.ports import free_port
-from stand.postgres import OWNER, EmbeddedPostgres
+from stand.postgres import OWNER, SUPERUSER, EmbeddedPostgres
 from stand.processes import ProcessGroup
 from stand.valkey import EmbeddedValkey
 
 WORKER_THREADS = 4
 SERVERS = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL")
 #: A proxy of the machine's environment has no business with 127.0.0.1.
-_direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def answers(url: str) -> bool:
     """Tell whether a GET answers 200."""
     try:
-        with _direct.open(url, timeout=2) as response:
+        with direct.open(url, timeout=2) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
         return False
@@ -82,11 +82,31 @@ class System:
         self._extra = dict(environment or {})
         self._tell = tell
         self._postgres: EmbeddedPostgres | None = None
+        self._valkey: EmbeddedValkey | None = None
 
     @property
     def pids(self) -> dict[str, int]:
         """Process id by role: postgres, valkey, simulator, web, worker-1 ..., dispatcher, dispatcher-2 ..."""
         return self.processes.pids
+
+    @property
+    def postgres(self) -> EmbeddedPostgres:
+        """The server that this system started. Raises RuntimeError where a named one is used."""
+        if self._postgres is None:
+            raise RuntimeError("DATABASE_URL names a server; it is not this system's to break.")
+        return self._postgres
+
+    @property
+    def valkey(self) -> EmbeddedValkey:
+        """The server that this system started. Raises RuntimeError where a named one is used."""
+        if self._valkey is None:
+            raise RuntimeError("REDIS_URL names a server; it is not this system's to break.")
+        return self._valkey
+
+    @property
+    def administrator_url(self) -> str:
+        """The product's database for PostgreSQL's own administrator."""
+        return self.postgres.url(SUPERUSER)
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -123,6 +143,7 @@ class System:
             valkey = EmbeddedValkey(
                 self.folder / "valkey", remembered_port(self.folder, "valkey"), processes=self.processes
             ).start()
+            self._valkey = valkey
             redis_url = valkey.url()
             remember_ports(self.folder, {"valkey": valkey.port})
         if self._database:

@@ -51,6 +51,15 @@ class EmbeddedValkey:
             self._run()
         return self
 
+    def crash(self) -> None:
+        """kill -9. The data stays."""
+        self._processes.kill(ROLE)
+
+    def recover(self) -> None:
+        """Start a killed server again, at its old address."""
+        self._processes.restart(ROLE)
+        self._processes.wait_ready(ROLE, self._answers)
+
     def stop(self) -> None:
         """Stop the server."""
         if self._owns_processes:

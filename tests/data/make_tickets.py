@@ -96,7 +96,7 @@ def make_ticket_file(seed: int = SEED, *, organisation: str = "acme") -> TicketF
     endings = [ending for ending, (count, _) in ENDINGS.items() for _ in range(count)]
     rng.shuffle(endings)
     for number, ending in enumerate(endings, start=1001):
-        body = _ticket(number, ending, organisation, world, rng)
+        body = make_ticket(number, ending, organisation, world, rng)
         bodies.append(body)
         expected[body["external_id"]] = ENDINGS[ending][1]
     lines = [(_line(body), Verdict("accepted", "", body["external_id"])) for body in bodies]
@@ -124,7 +124,7 @@ def write_files(folder: Path, made: TicketFile) -> None:
     (folder / "expected.json").write_text(json.dumps(expected, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
-def _ticket(number: int, ending: str, organisation: str, world: World, rng: Random) -> dict[str, Any]:
+def make_ticket(number: int, ending: str, organisation: str, world: World, rng: Random) -> dict[str, Any]:
     """One request body, after adding the objects it is about to the world."""
     customer, payment, subscription = f"U-{number}", f"PAY-{number}", f"S-{number}"
     _add_to_world(customer, payment, subscription, ending, world, rng)

@@ -107,3 +107,13 @@ def test_the_back_door_refuses_what_makes_no_sense(outside: Outside, method: str
 def test_a_write_without_a_key_is_refused(outside: Outside) -> None:
     subject = outside.new_subscription()
     assert outside.ask("POST", f"/subscriptions/{subject}/activate", {}).json() == {"code": "key_required"}
+
+
+def test_a_fault_may_meet_only_a_share_of_the_requests(outside: Outside) -> None:
+    subject = outside.new_subscription()
+    path = f"/subscriptions/{subject}"
+    order = {"match": {"method": "GET", "path": path}, "fault": {"kind": "error_before"}, "times": None, "share": 0.2}
+    assert outside.ask("POST", "/faults", order).status_code == 201
+    statuses = [outside.ask("GET", path).status_code for _ in range(200)]
+    assert 10 <= statuses.count(500) <= 80
+    assert statuses.count(200) == 200 - statuses.count(500)

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from django.db import connection, transaction
@@ -19,7 +18,7 @@ from caseflow.invariants.outside import ledger_agrees
 from caseflow.invariants.running import ask_all
 from cases.dispatching import sweep
 from cases.intake import open_case
-from cases.models import Pause, Task
+from cases.models import Pause
 from cases.models.task import QUICK
 from cases.rows import database_now
 from cases.supplying import supply_data
@@ -103,7 +102,7 @@ def ring() -> list[int]:
     return rung
 
 
-def at_the_door(engine: Engine, case_id: int, *acts: Act) -> list[Any]:
+def at_the_door(engine: Engine, case_id: int, *acts: Act, before_it_opens: Act | None = None) -> list[Any]:
     """All queue for the case, in this order, before the first gets it; who needs no case does not wait."""
     results: list[Any] = [None] * len(acts)
 
@@ -124,6 +123,8 @@ def at_the_door(engine: Engine, case_id: int, *acts: Act) -> list[Any]:
             end = time.monotonic() + PATIENCE
             while thread.is_alive() and _waiting() <= before:
                 assert time.monotonic() < end, "it neither waited nor ended"
+        if before_it_opens is not None:
+            before_it_opens()
     for thread in threads:
         thread.join(30)
         assert not thread.is_alive(), "an act did not end"
@@ -156,15 +157,6 @@ def promises_hold(engine: Engine) -> None:
     assert found == {}
     effects = engine.outside.ask("GET", "/ledger").json()["effects"]
     assert ledger_agrees(effects).shown == []
-
-
-def lapse_all(story: Story) -> None:
-    for task in Task.objects.filter(case_id=story.id, status="leased"):
-        story.engine.lapse_lease(task)
-
-
-def ended_time(story: Story) -> None:
-    story.age_proposal(timedelta(days=2))
 
 
 def _waiting() -> int:
