@@ -68,7 +68,11 @@ def read_now(
 def store_readings(
     case_id: int, *several: Readings, at: datetime, known: Container[str] = (), sealer: Sealer | None = None
 ) -> list[int]:
-    """Append the readings; their ids. Personal texts whose keyed digest is `known` are stored already."""
+    """Append the readings; their ids. Personal texts whose keyed digest is `known` are stored already.
+
+    `at` is the database's moment: a reading is dated by it and by its age, for this process's clock may be wrong.
+    """
+    ours = datetime.now(UTC)
     texts = {
         f"fact.{path}": text
         for readings in several
@@ -82,7 +86,7 @@ def store_readings(
             name=fact.name,
             value=dict(fact.value),
             source=fact.source,
-            observed_at=fact.observed_at,
+            observed_at=at - (ours - fact.observed_at),
             call_id=fact.call_id,
             intake_revision=readings.revision,
         )

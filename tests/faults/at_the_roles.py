@@ -10,6 +10,7 @@ import redis
 
 from tests.faults.at_the_base import at_point, only_worker_1
 from tests.faults.harness import DISPATCHERS, WORKERS, Harness
+from tests.faults.proxy import Rule
 from tests.faults.result import Result
 from tests.faults.scenario import arriving, death_of, done_once, note_recovery, scenario
 from tests.flows.test_messages_are_only_bells import BROKEN, FORGED_IDS, NAMESPACE, a_broker, ring
@@ -81,6 +82,45 @@ def dispatcher_sleeps(harness: Harness, result: Result) -> None:
     assert harness.attempts(ticket.external_id) == before, "the bell of the sleeper was believed"
     note_recovery(harness, result, ticket)
     result.recovered_role = next(name for name in DISPATCHERS if name != result.role)
+
+
+@scenario("C43", "a worker sleeps inside its transaction: its locks keep everybody off", "observe.before_commit")
+def sleeps_with_locks(harness: Harness, result: Result) -> None:
+    ticket, armed = at_point(harness, result, "observe.before_commit", "observe")
+    harness.system.processes.signal(result.role, signal.SIGSTOP)
+    result.exit_status = "SIGSTOP"
+    since = harness.one("SELECT clock_timestamp()")
+    harness.wait_for(
+        lambda: harness.one("SELECT extract(epoch FROM clock_timestamp() - %s::timestamptz)", since) > 2 * LEASE
+    )
+    assert len(harness.tasks(ticket.external_id, "observe")) == 1
+    harness.armed.release(armed)
+    harness.system.processes.signal(result.role, signal.SIGCONT)
+    done_once(harness, ticket)
+    outcomes = [one["outcome"] for one in harness.attempts(ticket.external_id) if one["stage"] == "observe"]
+    assert outcomes.count("done") == 1, f"the facts were read and stored {outcomes}"
+    note_recovery(harness, result, ticket)
+
+
+def reply_spoilt(harness: Harness, result: Result, rule: Rule) -> None:
+    ticket, armed = at_point(harness, result, "execute.begun", "execute")
+    rule.marker = rule.trigger = f"/subscriptions/{ticket.subscription}/activate".encode()
+    harness.doors.outside.add(rule)
+    harness.armed.release(armed)
+    harness.wait_for(rule.fired.is_set, 10)
+    result.exit_status = f"reply: {rule.kind}"
+    done_once(harness, ticket)
+    note_recovery(harness, result, ticket)
+
+
+@scenario("C29", "applied, and the reply is cut off midway", "execute.begun")
+def reply_truncated(harness: Harness, result: Result) -> None:
+    reply_spoilt(harness, result, Rule(b"", b"", "truncate", keep=40))
+
+
+@scenario("C29", "applied, and the connection is left half-open", "execute.begun")
+def reply_swallowed(harness: Harness, result: Result) -> None:
+    reply_spoilt(harness, result, Rule(b"", b"", "swallow"))
 
 
 @scenario("C44", "one worker an hour ahead, one an hour behind; the first one dies", "execute.begun")

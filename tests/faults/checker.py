@@ -57,7 +57,7 @@ def explain(harness: Harness, verdict: Verdict) -> str:
     case, problem = verdict.problems[0]
     lines = [f"first counter-example: {case}: {problem}"]
     if case:
-        told = harness.system.manage("explain_case", case, check=False)
+        told = harness.system.manage("explain_case", case, "--as", "viewer", "--language", "en", check=False)
         lines += [
             told.stdout or told.stderr,
             harness.story_of(case) if not case.startswith("C-") else harness.story(case),
