@@ -18,6 +18,8 @@ from stand.postgres import OWNER, SUPERUSER, EmbeddedPostgres
 from stand.processes import ProcessGroup
 from stand.valkey import EmbeddedValkey
 
+#: Folders that wait out leases, or walk through very many states: `make test-slow` runs them, `make test` the rest.
+SLOW = ("faults", "kills", "model", "races", "soak", "stateful", "supervision")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -114,6 +116,15 @@ def _browser() -> dict[str, str]:
     return {"CASEFLOW_CHROMIUM": known}
 
 
+def _chosen(slow: bool, arguments: list[str]) -> list[str]:
+    """The folders of this run, unless the caller names some."""
+    if any(not argument.startswith("-") for argument in arguments):
+        return arguments
+    if slow:
+        return [*arguments, *(f"tests/{name}" for name in SLOW)]
+    return [*arguments, *(f"--ignore=tests/{name}" for name in SLOW)]
+
+
 def _table(parts: list[Part]) -> None:
     print("\npart              seconds  result")
     for part in parts:
@@ -128,6 +139,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="stand.testrun")
     parser.add_argument("--only-checks", action="store_true", help="no servers, no tests")
     parser.add_argument("--only-tests", action="store_true", help="no ruff, mypy and the like")
+    parser.add_argument("--slow", action="store_true", help="the slow folders, and only those")
     options, pytest_arguments = parser.parse_known_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
@@ -141,7 +153,7 @@ def main() -> int:
         if not options.only_tests:
             parts += [_run(name, argv, environment) for name, argv in _checks()]
         if not options.only_checks:
-            tests, last = _run_pytest(pytest_arguments, environment)
+            tests, last = _run_pytest(_chosen(options.slow, pytest_arguments), environment)
             parts.append(tests)
     _table(parts)
     failed = [part.name for part in parts if part.code != 0]
