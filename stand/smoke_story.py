@@ -64,6 +64,7 @@ def effects_in_ledger(system: System, name: str) -> int:
 
 
 def family(pid: int) -> list[int]:
-    """A process and its children, which do the work of a web server or worker."""
+    """A process and its descendants: a web server's and a supervised worker's work is done by those."""
     children = Path(f"/proc/{pid}/task/{pid}/children")
-    return [pid, *map(int, children.read_text().split())] if children.exists() else [pid]
+    born = children.read_text().split() if children.exists() else []
+    return [pid, *(member for child in born for member in family(int(child)))]
