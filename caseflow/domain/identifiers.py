@@ -29,10 +29,11 @@ def normalise_external_id(value: str, *, path: str = "$.external_id", case_sensi
     """
     # NFC comes last: an invisible character may stand between a letter and its accent.
     text = unicodedata.normalize("NFC", value.translate(_INVISIBLE).translate(_DASHES)).strip()
+    text = text if case_sensitive else text.casefold()
     if not text:
         raise BadInput(code="empty", path=path, problem="the ticket's own id is needed")
     if len(text) > MAX_EXTERNAL_ID:
         raise BadInput(code="too_long", path=path, problem=f"longer than {MAX_EXTERNAL_ID} characters")
     if any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in text):
         raise BadInput(code="control_character", path=path, problem="a control character")
-    return text if case_sensitive else text.casefold()
+    return text
