@@ -299,3 +299,19 @@ def test_a_proposal_costs_the_same_however_much_happened(story: Story, approver:
 
     assert len(queries) == before == 8  # session, person, proposal, four of the review, the right
     assert Case.objects.get().state == "COMPLETED"
+
+
+def test_a_case_that_waited_for_data_is_completed_by_what_a_machine_supplies(engine: Engine, approver: Caller) -> None:
+    waiting = engine.open(missing=["payments"])
+    waiting.run()
+    assert waiting.standing == ("WAITING_DATA", "payment_not_found")
+    right = engine.open(about=waiting)  # its payment exists, with another number
+    machine = machine_of(engine.organisation)
+
+    supplied = machine.post(f"/api/v1/cases/{waiting.case.public_id}/data/", {"data": {"payment_id": right.payment}})
+
+    assert (supplied.status_code, supplied.json()["moved"]) == (201, True)
+    waiting.run()
+    assert approver.post(path_of(waiting, "decision/"), approval(waiting)).status_code == 201
+    waiting.run()
+    assert (waiting.state, len(waiting.activations())) == ("COMPLETED", 1)
