@@ -10,7 +10,7 @@ UV_COMPILE = $(PY) -m uv pip compile --quiet --universal --python-version 3.11 -
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header $(LOCK_FLAGS)
 
 .NOTPARALLEL:
-.PHONY: help venv setup setup-demo packages demo smoke test test-slow mutations lint format lock messages clean
+.PHONY: help venv setup setup-demo packages demo smoke test mutations lint format lock messages clean
 
 help:
 	@echo "make demo    start everything on this machine with a story, print the address and the sign-ins"
@@ -20,9 +20,6 @@ help:
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
 	@echo "make soak    MINUTES=30: steady tickets and steady faults, then a dated report (SEED=... plans the same again)"
 	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
-	@echo "make test-slow  the folders that wait out leases or walk through very many states"
-	@echo "make lint    ruff, import-linter, mypy"
-	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make messages  collect the texts to translate, then compile them"
 	@echo "make clean   remove the data and the environment of this checkout"
 
@@ -78,9 +75,6 @@ soak: setup
 
 kills: setup
 	$(PY) -m stand.kills $(ARGS)
-
-test-slow: setup packages
-	$(PY) -m stand.testrun --only-tests --slow $(ARGS)
 
 lint: setup
 	$(PY) -m stand.testrun --only-checks

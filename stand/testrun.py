@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,8 @@ from stand.postgres import OWNER, SUPERUSER, EmbeddedPostgres
 from stand.processes import ProcessGroup
 from stand.valkey import EmbeddedValkey
 
-#: Folders that wait out leases, or walk through very many states: `make test-slow` runs them, `make test` the rest.
-SLOW = ("faults", "kills", "model", "races", "soak", "stateful", "supervision")
+#: Folders that wait out leases, or walk through very many states: they run beside the others, on servers of their own.
+PATIENT = ("faults", "kills", "model", "races", "soak", "stateful", "supervision")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -51,25 +52,71 @@ def _run(name: str, argv: list[str], environment: Mapping[str, str]) -> Part:
     return Part(name, time.monotonic() - begun, code)
 
 
-def _run_pytest(arguments: list[str], environment: Mapping[str, str]) -> tuple[Part, str]:
-    """Run pytest, show its output as it comes, and return its last line, too."""
-    print("\n== pytest", flush=True)
+@dataclass(frozen=True)
+class Lane:
+    """Tests that share one database and one Valkey; lanes know nothing of each other and run at the same time."""
+
+    name: str
+    arguments: list[str]
+
+
+def _lanes(arguments: list[str]) -> list[Lane]:
+    """All tests in two lanes, unless the caller names some."""
+    if any(not argument.startswith("-") for argument in arguments):
+        return [Lane("tests", arguments)]
+    return [
+        Lane("tests", [*arguments, *(f"--ignore=tests/{name}" for name in PATIENT)]),
+        Lane("patient tests", [*arguments, *(f"tests/{name}" for name in PATIENT)]),
+    ]
+
+
+def _run_lane(
+    lane: Lane, folder: Path, show: Callable[[str], None], started: list[subprocess.Popen[str]]
+) -> tuple[Part, str]:
+    """Run pytest on servers of its own, show each line as it comes, and return its last line, too."""
     begun = time.monotonic()
     last = ""
-    with subprocess.Popen(
-        [sys.executable, "-m", "pytest", *arguments],
-        cwd=CHECKOUT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        errors="replace",
-    ) as process:
+    with (
+        servers(folder) as environment,
+        subprocess.Popen(
+            [sys.executable, "-m", "pytest", *lane.arguments],
+            cwd=CHECKOUT,
+            env=environment | _for_tests(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        ) as process,
+    ):
+        started.append(process)
         assert process.stdout is not None
         for line in process.stdout:
-            print(line, end="", flush=True)
+            show(line)
             last = line.strip() or last
-    return Part("pytest", time.monotonic() - begun, process.returncode), last
+    return Part(lane.name, time.monotonic() - begun, process.returncode), last
+
+
+def _run_lanes(lanes: list[Lane], folder: Path) -> list[tuple[Part, str]]:
+    """The first lane is shown as it runs, what the others printed after it."""
+    first, *others = lanes
+    kept: list[list[str]] = [[] for _ in others]
+    started: list[subprocess.Popen[str]] = []
+    with ThreadPoolExecutor(max_workers=len(lanes)) as pool:
+        beside = [
+            pool.submit(_run_lane, lane, folder / f"lane-{number}", lines.append, started)
+            for number, (lane, lines) in enumerate(zip(others, kept, strict=True), start=1)
+        ]
+        try:
+            print(f"\n== {first.name}", flush=True)
+            done = [_run_lane(first, folder / "lane-0", lambda line: print(line, end="", flush=True), started)]
+            for lane, lines, running in zip(others, kept, beside, strict=True):
+                done.append(running.result())
+                print(f"\n== {lane.name}\n{''.join(lines)}", end="", flush=True)
+        except BaseException:
+            for process in started:  # the pool waits for its lanes, and they for these
+                process.terminate()
+            raise
+    return done
 
 
 @contextmanager
@@ -98,10 +145,9 @@ def servers(folder: Path) -> Iterator[dict[str, str]]:
         postgres.discard()
 
 
-@contextmanager
-def _no_servers(folder: Path) -> Iterator[dict[str, str]]:
+def _nobody(folder: Path) -> dict[str, str]:
     """Addresses at which nobody listens: enough for checks that only read code."""
-    yield product_environment(
+    return product_environment(
         folder,
         database_url="postgresql://caseflow_runtime@127.0.0.1:9/caseflow",
         owner_url="postgresql://caseflow_owner@127.0.0.1:9/caseflow",
@@ -111,18 +157,9 @@ def _no_servers(folder: Path) -> Iterator[dict[str, str]]:
     )
 
 
-def _browser() -> dict[str, str]:
+def _for_tests() -> dict[str, str]:
     known = os.environ.get("CASEFLOW_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), "")
-    return {"CASEFLOW_CHROMIUM": known}
-
-
-def _chosen(slow: bool, arguments: list[str]) -> list[str]:
-    """The folders of this run, unless the caller names some."""
-    if any(not argument.startswith("-") for argument in arguments):
-        return arguments
-    if slow:
-        return [*arguments, *(f"tests/{name}" for name in SLOW)]
-    return [*arguments, *(f"--ignore=tests/{name}" for name in SLOW)]
+    return {"CASEFLOW_FAST_HASH": "1", "CASEFLOW_CHROMIUM": known}
 
 
 def _table(parts: list[Part]) -> None:
@@ -139,28 +176,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="stand.testrun")
     parser.add_argument("--only-checks", action="store_true", help="no servers, no tests")
     parser.add_argument("--only-tests", action="store_true", help="no ruff, mypy and the like")
-    parser.add_argument("--slow", action="store_true", help="the slow folders, and only those")
     options, pytest_arguments = parser.parse_known_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
 
     parts: list[Part] = []
-    last = ""
-    begun = time.monotonic()
-    with temporary_folder() as folder, (_no_servers if options.only_checks else servers)(folder) as environment:
-        parts.append(Part("servers", time.monotonic() - begun, 0))
-        environment |= {"CASEFLOW_FAST_HASH": "1", **_browser()}
+    summaries: list[str] = []
+    with temporary_folder() as folder:
         if not options.only_tests:
+            environment = _nobody(folder) | _for_tests()
             parts += [_run(name, argv, environment) for name, argv in _checks()]
         if not options.only_checks:
-            tests, last = _run_pytest(_chosen(options.slow, pytest_arguments), environment)
-            parts.append(tests)
+            for part, summary in _run_lanes(_lanes(pytest_arguments), folder):
+                parts.append(part)
+                summaries.append(summary)
     _table(parts)
     failed = [part.name for part in parts if part.code != 0]
     if failed:
         print(f"failed: {', '.join(failed)}")
-    if last:
-        print(last)  # pytest's own summary closes the output
+    for summary in summaries:  # pytest's own, to close the output
+        print(summary)
     return 1 if failed else 0
 
 

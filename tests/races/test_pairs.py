@@ -127,7 +127,8 @@ PAIRS = [
          states("CHECKING"), "", frozenset({0})),
     Pair("received", "intake", "work", DONE, DONE, states("WAITING_APPROVAL"), "check", frozenset({0})),
     Pair("received", "supply", "work", DONE, DONE, states("WAITING_APPROVAL", "CHECKING"), "check", frozenset({0})),
-    Pair("received", "ring", "work", DONE, DONE, states("WAITING_APPROVAL"), "check", frozenset({0})),
+    # Who rings holds the row for an instant: a worker that comes just then passes on, and the next bell brings it back.
+    Pair("received", "ring", "work", DONE, DONE, states("RECEIVED", "WAITING_APPROVAL"), "check", frozenset({0})),
     Pair("received", "pause all", "work", DONE, DONE, states("RECEIVED", "CHECKING", "WAITING_APPROVAL"), "check",
          frozenset({0})),
 ]  # fmt: skip

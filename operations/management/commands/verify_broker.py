@@ -5,6 +5,7 @@ Reads only. Exit codes: 0 all is well, 1 it does not answer, 2 usage, 3 somethin
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import redis
@@ -39,4 +40,4 @@ class Command(BaseCommand):
                 if not one.holds:
                     self.stdout.write(f"             {one.advice}")
         if wrong:
-            raise CommandError(", ".join(one.name for one in wrong), returncode=DIFFERENCES)
+            sys.exit(DIFFERENCES)  # no CommandError: the run did not fail
