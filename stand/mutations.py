@@ -11,8 +11,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -25,6 +27,7 @@ from stand.mutants import MUTATIONS, PROTECTIONS
 from stand.mutants.mutation import Mutation, misfits, mutated, uncovered
 from stand.testrun import servers
 
+BENCHES = 2  #: at the same time; most of a run is one process starting
 ONE_TEST = 90  #: seconds; a test that takes longer says nothing
 ONE_RUN = 300  #: seconds for the named tests of one mutation
 CONTROL_RUN = 900  #: seconds for all named tests
@@ -157,24 +160,48 @@ def control(mutations: Sequence[Mutation], tests: Tests) -> bool:
     return code == 0
 
 
+@contextmanager
+def bench(folder: Path) -> Iterator[tuple[Path, Tests]]:
+    """A copy of the checkout and servers of its own: benches work at the same time."""
+    folder.mkdir()
+    folder.chmod(0o711)
+    checkout = folder / "checkout"
+    copytree(CHECKOUT, checkout, ignore=NOT_COPIED, symlinks=True)
+    checkout.chmod(0o711)
+    with servers(folder) as environment:
+        yield checkout, Tests(checkout, environment)
+
+
 def run_all(mutations: Sequence[Mutation], say: Callable[[str], None]) -> list[Result] | None:
     """Every mutation in a copy of the checkout; None when the control run is not green."""
-    with temporary_folder() as folder:
-        checkout = folder / "checkout"
-        copytree(CHECKOUT, checkout, ignore=NOT_COPIED, symlinks=True)
-        checkout.chmod(0o711)
-        with servers(folder) as environment:
-            tests = Tests(checkout, environment)
-            if not control(mutations, tests):
-                return None
-            results = []
-            for number, mutation in enumerate(mutations, 1):
+    left = deque(mutations)
+    results: dict[str, Result] = {}
+    controls: list[bool] = []
+
+    def work(folder: Path, mine: Sequence[Mutation]) -> None:
+        with bench(folder) as (checkout, tests):
+            controls.append(control(mine, tests))
+            while all(controls):
+                try:
+                    mutation = left.popleft()
+                except IndexError:
+                    return
                 result = try_mutation(checkout, mutation, tests)
-                verdict, place = result.verdict, f"{number:>3}/{len(mutations)}"
-                word = "caught" if verdict.caught else "MISSED"
-                say(f"{place} {word} {mutation.name} ({result.seconds:.0f} s): {verdict.said}")
-                results.append(result)
-            return results
+                results[mutation.name] = result
+                word = "caught" if result.verdict.caught else "MISSED"
+                place = f"{len(results):>3}/{len(mutations)}"
+                say(f"{place} {word} {mutation.name} ({result.seconds:.0f} s): {result.verdict.said}")
+
+    benches = min(BENCHES, len(mutations))
+    with temporary_folder() as folder, ThreadPoolExecutor(max_workers=benches) as pool:
+        running = [pool.submit(work, folder / f"bench-{n}", mutations[n::benches]) for n in range(benches)]
+        try:
+            for one in running:
+                one.result()
+        except BaseException:
+            left.clear()  # the other benches end with the mutation they have
+            raise
+    return [results[mutation.name] for mutation in mutations] if all(controls) else None
 
 
 def print_table(results: Sequence[Result], equivalents: Sequence[Mutation]) -> None:
