@@ -84,6 +84,7 @@ def _run_lane(
             env=environment | _for_tests(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
         ) as process,
