@@ -12,9 +12,16 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from caseflow.domain.errors import NotFound, NotPermitted
-from caseflow.domain.roles import Right
+from caseflow.domain.roles import PLATFORM, Right
 
-from .models import Organisation, OrganisationGroupRight, OrganisationPersonRight, Person, ServiceAccount
+from .models import (
+    Organisation,
+    OrganisationGroupRight,
+    OrganisationPersonRight,
+    Person,
+    PlatformOperator,
+    ServiceAccount,
+)
 from .principal import Principal
 
 Row = TypeVar("Row", bound=Model)
@@ -74,6 +81,19 @@ def rights_in(principal: Principal, organisation_id: int) -> frozenset[Right]:
         values = {value for (value,) in rows}
     # Django keeps permissions of its own (add, change, …) beside ours; they are no rights.
     return frozenset(right for right in Right if right.value in values)
+
+
+def is_platform_operator(principal: Principal) -> bool:
+    """Whether `principal` looks after the platform: queues, workers, counts and pauses, and no case. One query."""
+    if not isinstance(principal, Person):
+        return False
+    return PlatformOperator.objects.filter(person=principal.pk, person__is_active=True).exists()
+
+
+def require_platform(principal: Principal) -> None:
+    """One query. Raises NotPermitted."""
+    if not is_platform_operator(principal):
+        raise NotPermitted(right=PLATFORM)
 
 
 def _organisation_ids(principal: Principal, right: Right) -> QuerySet[Any, Any]:

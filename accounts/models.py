@@ -214,6 +214,7 @@ class RoleGroup(models.Model):
 
 # Django finds an app's models in this module; machines have a module of their own because people and machines
 # have nothing in common but the organisation.
+from .platform_models import PlatformOperator  # noqa: E402
 from .service_models import ServiceAccount, ServiceToken  # noqa: E402
 
 __all__ = [
@@ -225,6 +226,7 @@ __all__ = [
     "OrganisationGroupRight",
     "OrganisationPersonRight",
     "Person",
+    "PlatformOperator",
     "RoleGroup",
     "ServiceAccount",
     "ServiceToken",

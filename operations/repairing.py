@@ -7,9 +7,6 @@ and does nothing the second time.
 
 from __future__ import annotations
 
-import getpass
-import os
-import pwd
 from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
@@ -25,6 +22,7 @@ from accounts.commands import (
     USAGE,
     acting_person,
     add_json,
+    os_account,
     permitted_organisation,
     shown,
     storable,
@@ -37,6 +35,8 @@ from caseflow.domain.roles import Right
 from cases.rows import database_now
 
 from .models import Repair
+
+__all__ = ["Found", "RepairCommand", "os_account"]
 
 MAX_REASON = 500  #: characters
 
@@ -139,19 +139,6 @@ class RepairCommand(BaseCommand):
             self.stdout.write(shown(remark))
         if not found and not remarks:
             self.stdout.write("nothing to repair")
-
-
-def os_account() -> str:
-    """The account of the machine, and who signed in when that is another one."""
-    try:
-        name = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        name = getpass.getuser()
-    try:
-        login = os.getlogin()
-    except OSError:  # no terminal, as under cron
-        login = name
-    return (name if login == name else f"{name} (login {login})")[:120]
 
 
 def _ordered_by(options: dict[str, Any]) -> tuple[Person | None, str]:

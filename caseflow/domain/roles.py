@@ -20,6 +20,10 @@ class Right(StrEnum):
     ADMINISTER = "administer_organisation"
 
 
+#: What the one role above organisations may do. It is held by a person, not in an organisation, and shows no case.
+PLATFORM = "operate_platform"
+
+
 class Role(StrEnum):
     """What a person may be in an organisation."""
 
