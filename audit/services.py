@@ -13,8 +13,6 @@ from .bodies import ActorLike, event_body
 #: The stream of what belongs to no organisation: a pause of an outside system, a grant of the platform operator.
 PLATFORM = 0
 
-PLATFORM = 0  #: the stream of what belongs to no organisation; no organisation has this id
-
 _INSERT = """
 WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at)
 INSERT INTO audit_auditevent (organisation_id, kind, actor_kind, actor_id, from_state, to_state, at, at_us, body, hash)
