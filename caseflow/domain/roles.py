@@ -55,5 +55,8 @@ RIGHTS_OF_ROLE: dict[Role, frozenset[Right]] = {
     Role.ORG_ADMIN: frozenset({Right.SEE_CASES, Right.ADMINISTER}),
 }
 
+#: Rights that may also be granted for one department alone.
+RIGHTS_OF_DEPARTMENTS = frozenset({Right.OPEN_DOCUMENTS})
+
 #: A service account holds single rights; it never decides, recovers or signs (design §9).
 RIGHTS_OF_SERVICES = frozenset({Right.OPEN_CASE, Right.SUPPLY_DATA, Right.SEE_CASES})

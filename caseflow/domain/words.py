@@ -53,6 +53,35 @@ OUTCOMES: dict[str, Word] = {
     "no_change": Word(_("No change"), _("Nothing was changed outside.")),
 }
 
+#: What a person may be in an organisation, and the one role above organisations.
+ROLES: dict[str, Word] = {
+    "viewer": Word(_("Viewer"), _("Sees cases, personal data hidden.")),
+    "operator": Word(_("Operator"), _("Opens cases, supplies data, reveals personal data, orders recoveries.")),
+    "approver": Word(_("Approver"), _("Decides on proposals and authorises what needs a second person.")),
+    "recoverer": Word(_("Recoverer"), _("Orders recoveries and pauses, without seeing personal data.")),
+    "report_reader": Word(_("Report reader"), _("Opens documents of a department.")),
+    "auditor": Word(_("Auditor"), _("Reads and exports the whole audit trail.")),
+    "org_admin": Word(_("Administrator"), _("Grants roles, schedules, document grants and service accounts.")),
+    "platform_operator": Word(
+        _("Platform operator"), _("Looks after queues, workers, counts and pauses of all organisations; sees no case.")
+    ),
+}
+
+#: What each right allows, as the table of roles says it.
+RIGHTS: dict[str, str] = {
+    "open_case": _("open a case"),
+    "see_cases": _("see cases and export lists, personal data hidden"),
+    "reveal_personal": _("reveal claim texts and personal data (recorded)"),
+    "supply_data": _("supply data, hold, hand over, note"),
+    "decide_proposal": _("decide on proposals"),
+    "order_recovery": _("order a recovery, a bulk, a pause of a process"),
+    "authorise_recovery": _("authorise a recovery that needs a second person"),
+    "open_documents": _("open documents of a department"),
+    "read_audit": _("read and export the whole audit trail"),
+    "administer_organisation": _("grant roles, schedules, document grants, service accounts"),
+    "operate_platform": _("look after queues, workers, counts and pauses of the platform"),
+}
+
 #: Why automatic work stopped: code → what it means and what to do next.
 REASONS: dict[str, Word] = {
     "attempts_exhausted": Word(
