@@ -57,6 +57,8 @@ RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.ProposalExpired: Rule(409, gettext_lazy("The proposal expired")),
     errors.NotYourDecision: Rule(403, gettext_lazy("Not permitted")),
     errors.TooLateToWithdraw: Rule(409, gettext_lazy("Too late to withdraw")),
+    errors.OwnGrant: Rule(403, gettext_lazy("Not permitted")),
+    errors.LastAdministrator: Rule(409, gettext_lazy("The last administrator stays")),
     errors.SubjectBusy: Rule(409, gettext_lazy("Another case is changing the same object")),
     errors.Purged: Rule(410, gettext_lazy("Personal text was deleted")),
     errors.ProcessNotInstalled: Rule(503, gettext_lazy("This process is not installed here")),

@@ -21,6 +21,8 @@ TEMPLATES: dict[str, str] = {
     "CauserMayNotDecide": _("You took part in this case, so another person has to decide."),
     "NotYourDecision": _("Only somebody whose approval was counted may withdraw it."),
     "TooLateToWithdraw": _("The request {action} was handed over at {at}; it cannot be withdrawn any more."),
+    "OwnGrant": _("Nobody grants a role to themselves; another administrator has to."),
+    "LastAdministrator": _("An organisation keeps an administrator: make somebody else one first."),
     "SubjectBusy": _("Another case is changing {subject} right now."),
     "Purged": _("The personal text of this case was deleted."),
     "ProcessNotInstalled": _("This installation has no process {process} in version {version}."),

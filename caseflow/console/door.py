@@ -84,6 +84,8 @@ def render_page(
     frame: dict[str, Any] = {"place": _place(request)}
     if isinstance(request.user, Person):
         frame["counts"] = waiting.counts_for(request.user)
+        # For the entries of the navigation only: each page asks again for what it shows.
+        frame["rights"] = access.rights_anywhere(request.user)
     return render(request, template, frame | dict(context or {}), status=status)
 
 
@@ -99,7 +101,9 @@ def refusal_page(
 
 def _place(request: HttpRequest) -> str:
     """Which entry of the navigation stands for this page."""
-    name = request.resolver_match.url_name if request.resolver_match else ""
+    name = (request.resolver_match.url_name if request.resolver_match else "") or ""
     if name == "cases" and request.GET.get("state") == State.NEEDS_ATTENTION:
         return "attention"
+    if name.startswith("people"):
+        return "people"
     return name if name in ("home", "approvals", "cases") else ""

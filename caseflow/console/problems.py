@@ -71,6 +71,16 @@ _KNOWN: dict[str, tuple[int, Promise, Promise]] = {
         _NOT_ACCEPTED,
         gettext_lazy("This is not possible while the case is in the state “%(state)s”."),
     ),
+    "own_grant": (
+        403,
+        gettext_lazy("Another administrator has to grant it"),
+        gettext_lazy("Nobody grants a role to themselves."),
+    ),
+    "last_administrator": (
+        409,
+        gettext_lazy("The last administrator stays"),
+        gettext_lazy("An organisation keeps an administrator: make somebody else one first."),
+    ),
     "not_permitted": (
         403,
         gettext_lazy("You do not have this right here"),

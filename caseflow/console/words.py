@@ -86,7 +86,8 @@ STAGES = {
     "remind": gettext_lazy("Remind of the decision"),
     "escalate": gettext_lazy("Tell more people"),
 }
-RIGHTS = {
+ROLES = {code: gettext_lazy(word.label) for code, word in words.ROLES.items()}
+RIGHTS = {code: gettext_lazy(text) for code, text in words.RIGHTS.items()} | {
     "see_cases": gettext_lazy("see cases"),
     "decide_proposal": gettext_lazy("decide proposals"),
     "supply_data": gettext_lazy("supply data"),

@@ -114,6 +114,18 @@ class TooLateToWithdraw(CaseflowError):
     code = "too_late_to_withdraw"
 
 
+class OwnGrant(CaseflowError):
+    """Nobody grants a role to themselves; another administrator has to."""
+
+    code = "own_grant"
+
+
+class LastAdministrator(CaseflowError):
+    """An organisation keeps an administrator: make somebody else one first."""
+
+    code = "last_administrator"
+
+
 class LeaseLost(CaseflowError):
     """The lease of task {task} is held by another worker; nothing was written."""
 
