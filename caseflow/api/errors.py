@@ -45,6 +45,7 @@ class Rule(NamedTuple):
 RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.BadInput: Rule(400, gettext_lazy("The request was not understood")),
     errors.TooLarge: Rule(413, gettext_lazy("The request is too large")),
+    errors.TooManyRequests: Rule(429, gettext_lazy("Too many requests")),
     errors.NotFound: Rule(404, gettext_lazy("Not found")),
     errors.NotPermitted: Rule(403, gettext_lazy("Not permitted")),
     ServiceNeverDecides: Rule(403, gettext_lazy("Not permitted")),
@@ -84,7 +85,8 @@ def handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
         case errors.CaseflowError():
             rule = _rule_of(error)
             extra = masked(primitives(error.params))
-            return _answer(rule.status, error.code, rule.title, detail_of(error), extra)
+            headers = {"Retry-After": str(error.params["wait"])} if isinstance(error, errors.TooManyRequests) else {}
+            return _answer(rule.status, error.code, rule.title, detail_of(error), extra, headers)
         case RequestDataTooBig():
             return handler(errors.TooLarge(limit=MAX_BYTES), context)
         case Http404():

@@ -9,6 +9,7 @@ from caseflow.domain.words import gettext_noop as _
 
 TEMPLATES: dict[str, str] = {
     "TooLarge": _("The request is larger than {limit} bytes."),
+    "TooManyRequests": _("Too many requests; try again in {wait} seconds."),
     "NotFound": _("Nothing by this name is within your reach."),
     "NotPermitted": _('You do not have the right "{right}" here.'),
     "IntakeConflict": _("The ticket {external_id} was accepted before with other content, as case {case}."),

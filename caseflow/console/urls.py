@@ -14,6 +14,7 @@ urlpatterns = [
     path("sign-out/", signing.SignOut.as_view(), name="sign-out"),
     path("language/", preferences.choose_language, name="language"),
     path("me/", preferences.preferences, name="me"),
+    path("me/sign-out-everywhere/", signing.sign_out_everywhere, name="sign-out-everywhere"),
     path("approvals/", approvals.proposals, name="approvals"),
     path("approvals/<str:public_id>/", approvals.proposal, name="proposal"),
     path("approvals/<str:public_id>/withdraw/", deciding.take_back, name="withdraw"),

@@ -42,6 +42,12 @@ class TooLarge(CaseflowError):
     code = "too_large"
 
 
+class TooManyRequests(CaseflowError):
+    """Too many requests; try again in {wait} seconds."""
+
+    code = "too_many_requests"
+
+
 class NotFound(CaseflowError):
     """Nothing by this name is within your reach."""
 
@@ -70,6 +76,36 @@ class StaleCase(CaseflowError):
     """The case moved on: it was version {seen} when you looked and is version {current} now."""
 
     code = "stale_case"
+
+
+class VersionMoved(CaseflowError):
+    """The case moved on: you looked at version {seen}, and it is version {current} now."""
+
+    code = "version_moved"
+
+
+class RecoveryNotPossible(CaseflowError):
+    """This recovery is not possible now: {reason}."""
+
+    code = "recovery_not_possible"
+
+
+class RecoveryWaits(CaseflowError):
+    """The same is ordered already, as {recovery}, and waits for a second person."""
+
+    code = "recovery_waits"
+
+
+class RecoveryEnded(CaseflowError):
+    """The order {recovery} waits for nobody any more: it is {status}."""
+
+    code = "recovery_ended"
+
+
+class SecondPersonNeeded(CaseflowError):
+    """You ordered this yourself, so another person has to sign."""
+
+    code = "second_person_needed"
 
 
 class StaleSnapshot(CaseflowError):

@@ -10,10 +10,12 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principal import actor_of_person
+from accounts.sessions import background
 from caseflow.console.case_page import CasePage, gather, gather_now
 from caseflow.console.door import console_page, get_case, person_of, render_page, require
 from caseflow.console.forms import SupplyForm
 from caseflow.console.history import history_of
+from caseflow.console.limiting import limit
 from caseflow.console.listing import list_cases
 from caseflow.console.problems import input_sentence, problem_of
 from caseflow.domain.errors import BadInput, StaleCase
@@ -28,6 +30,8 @@ from cases.supplying import supply_data
 @require_safe
 @console_page
 def cases(request: HttpRequest) -> HttpResponse:
+    if request.GET.get("q"):
+        limit(request, "search")
     listing = list_cases(person_of(request), request.GET)
     if listing.exact:
         return redirect("console:case", listing.exact)
@@ -46,6 +50,7 @@ def case(request: HttpRequest, public_id: str) -> HttpResponse:
     return _show(request, found, page, _supply_form(found, page))
 
 
+@background
 @require_safe
 @console_page
 def status(request: HttpRequest, public_id: str) -> HttpResponse:
