@@ -168,6 +168,8 @@ class Engine:
     organisation: Organisation
     people: dict[str, Person] = field(default_factory=dict)
 
+    #: There from the first ticket on: a plan that too few may decide on does not wait for them.
+    DECIDERS: ClassVar = ("approver", "second", "third")
     ROLES: ClassVar[dict[str, Role]] = {
         "approver": Role.APPROVER,
         "second": Role.APPROVER,
@@ -207,6 +209,8 @@ class Engine:
         `about` is an earlier ticket about the same customer and subscription; `missing` names collections outside that
         know nothing of it.
         """
+        for username in self.DECIDERS:
+            self.person(username)
         name = uuid.uuid4().hex[:12]
         who = about.customer if about else f"U-{name}"
         what = about.subscription if about else f"S-{name}"

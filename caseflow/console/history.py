@@ -74,6 +74,8 @@ _LABELS = {
     "reason_field": gettext_lazy("Reason"),
     "right": gettext_lazy("Right"),
     "problem": gettext_lazy("Problem"),
+    "quorum": gettext_lazy("Approvals needed"),
+    "permitted": gettext_lazy("People who may decide"),
 }
 _IDS = frozenset({"action", "call", "digest", "external_id"})
 _MOMENTS = frozenset({"until", "undo_until", "execute_by"})

@@ -129,7 +129,13 @@ REASONS: dict[str, Word] = {
         _("A notice was not confirmed"), _("The effects stand. Send the notice again or finish without it.")
     ),
     "broken_proposal": Word(_("The proposal broke a rule"), _("Read which rule, then ask again or handle it by hand.")),
-    "no_decider": Word(_("Nobody may decide"), _("Ask the organisation's administrator to grant the right.")),
+    "no_decider": Word(
+        _("Too few people may decide"),
+        _(
+            "Who took part in the case does not decide on it, and too few others may. Ask the organisation's"
+            " administrator to grant the role “Approver” to somebody, then ask to check the case again."
+        ),
+    ),
     "subject_busy": Word(_("Another case is changing the same object"), _("It waits for the other case.")),
     "amount_differs": Word(_("The amount differs"), _("Payment and price are not equal. Decide by hand.")),
     "another_account": Word(
@@ -151,6 +157,8 @@ EVENTS: dict[str, str] = {
     "case.person_needed": _("A person is needed"),
     "case.data_received": _("Data supplied"),
     "data.recorded": _("Data recorded; it moved nothing"),
+    "webhook.received": _("An outside system says that something changed; it is read again"),
+    "webhook.after_close": _("An outside system says that something changed after the case was closed; nothing moved"),
     "case.recheck_due": _("Read again"),
     "case.waited_too_long": _("The awaited data did not come in time"),
     "case.quorum_reached": _("Approved"),

@@ -219,7 +219,7 @@ MUTATIONS = (
         name="a dismissed approver counts",
         protects="right at the send",
         file="actions/beginning.py",
-        old="    return counted.count() >= policy.quorum\n",
+        old="    return counted.count() >= quorum_of(planned.snapshot)\n",
         new="    return True\n",
         caught_by=(f"{EXECUTING}::test_an_approver_who_lost_the_right_before_the_send_is_not_counted",),
         why="the approval of somebody who was dismissed would still send",

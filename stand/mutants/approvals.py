@@ -68,7 +68,7 @@ MUTATIONS = (
         name="one approval is enough",
         protects="quorum",
         file="approvals/deciding.py",
-        old="approvals >= policy.quorum",
+        old="approvals >= quorum",
         new="approvals >= 1",
         caught_by=(f"{DECIDING}::test_below_the_quorum_nothing_moves_and_the_second_approver_decides",),
         why="the second pair of eyes would be decoration",
