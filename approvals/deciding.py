@@ -125,9 +125,8 @@ def _checked(kind: str, digest: Any, version: Any, reason: Any, next: Any) -> Sa
 
 def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     case = lock_case(proposal.case_id)
-    access.require(person, case.organisation_id, _policy(case).right)
-    earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
     now, told = _check_newest(case, proposal, person)
+    earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
@@ -151,15 +150,20 @@ def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) 
 def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[datetime, bool]:
     """The database's moment, read after the wait for the lock, and whether the person told something of this case.
 
-    Raises StaleSnapshot where a newer plan is proposed.
+    Raises NotPermitted without the right, and StaleSnapshot where a newer plan is proposed. One query.
     """
+    right = _policy(case).right
+    permitted = access.persons_with_right(case.organisation_id, right).filter(pk=person.pk)
     told = IntakeRevision.objects.filter(case_id=case.id, told_by_person=person.pk)
     newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number")
     moment = Func(function="clock_timestamp", output_field=DateTimeField())
-    found = newest.values_list("pk", "public_id", moment, Exists(told)).first()
+    found = newest.values_list("pk", "public_id", moment, Exists(told), Exists(permitted)).first()
     if found is None:
+        access.require(person, case.organisation_id, right)
         raise NotDecidable(state=case.state.value)
-    pk, public_id, now, has_told = found
+    pk, public_id, now, has_told, may_decide = found
+    if not may_decide:
+        raise NotPermitted(right=right.value)
     if pk != proposal.pk:
         raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": public_id}})
     return now, has_told
