@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, transaction
@@ -58,6 +58,7 @@ class RepairCommand(BaseCommand):
     """Subclass it: `find` looks, `repair` does one thing again under its locks."""
 
     name: str
+    right: ClassVar[Right] = Right.RECOVER  #: what `--apply` needs in the organisation
 
     @abstractmethod
     def find(self, organisations: list[int] | None) -> list[Found]:
@@ -80,7 +81,7 @@ class RepairCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         person, reason = _ordered_by(options)
-        organisations = _organisations(options["organisation"], person)
+        organisations = _organisations(options["organisation"], person, self.right)
         try:
             found = self.find(organisations)
             if person is not None and options["apply"]:
@@ -95,7 +96,7 @@ class RepairCommand(BaseCommand):
 
     def _apply(self, found: list[Found], person: Person, reason: str) -> None:
         actor = actor_of_person(person)
-        permitted = set(access.organisations_with(person, Right.RECOVER).values_list("pk", flat=True))
+        permitted = set(access.organisations_with(person, self.right).values_list("pk", flat=True))
         repair: Repair | None = None
         done: Counter[int] = Counter()
         for one in found:
@@ -150,11 +151,11 @@ def _ordered_by(options: dict[str, Any]) -> tuple[Person | None, str]:
     return (acting_person(options["person"]) if options["person"] else None), reason
 
 
-def _organisations(slug: str, person: Person | None) -> list[int] | None:
+def _organisations(slug: str, person: Person | None, right: Right) -> list[int] | None:
     if not slug:
         return None
     if person is not None:
-        return [permitted_organisation(slug, person, Right.RECOVER).pk]
+        return [permitted_organisation(slug, person, right).pk]
     found = Organisation.objects.filter(slug=storable(slug, "--organisation")).values_list("pk", flat=True)
     if not found:
         raise CommandError(f"there is no organisation {shown(slug)}", returncode=USAGE)

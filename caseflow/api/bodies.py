@@ -31,6 +31,12 @@ class SupplyDataBody(Body):
     data: dict[str, Any] = Field(description="Only the fields that change.")
 
 
+class RevealBody(Body):
+    """Which personal text."""
+
+    field: str = Field(description="Its name.", examples=["intake.claim"])
+
+
 class DecisionBody(Body):
     """What a person says of one digest and one version of the case."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import cases, plans
+from .views import cases, pauses, plans, webhooks
 
 app_name = "api"
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("cases/", cases.CasesView.as_view(), name="cases"),
     path("cases/<str:public_id>/", cases.CaseView.as_view(), name="case"),
     path("cases/<str:public_id>/data/", cases.CaseDataView.as_view(), name="case-data"),
+    path("cases/<str:public_id>/reveal/", cases.CaseRevealView.as_view(), name="case-reveal"),
     path("cases/<str:public_id>/timeline/", cases.CaseTimelineView.as_view(), name="case-timeline"),
     path("cases/<str:public_id>/facts/", cases.CaseFactsView.as_view(), name="case-facts"),
     path("cases/<str:public_id>/proposals/", cases.CaseProposalsView.as_view(), name="case-proposals"),
@@ -21,4 +22,8 @@ urlpatterns = [
     path("proposals/<str:public_id>/decision/", plans.DecisionView.as_view(), name="proposal-decision"),
     path("proposals/<str:public_id>/withdrawal/", plans.WithdrawalView.as_view(), name="proposal-withdrawal"),
     path("actions/<str:public_id>/", plans.ActionView.as_view(), name="action"),
+    path("webhooks/<str:source>/", webhooks.WebhookView.as_view(), name="webhook"),
+    path("pauses/", pauses.PausesView.as_view(), name="pauses"),
+    path("pauses/<str:public_id>/", pauses.PauseView.as_view(), name="pause"),
+    path("pauses/<str:public_id>/end/", pauses.PauseEndView.as_view(), name="pause-end"),
 ]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from cases.models import Case
 from cases.selectors import Happened as Event
@@ -31,7 +31,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One fact of an event. `kind` says how it is shown: text, proposal (a link) or copy (an id)."""
+    """One fact of an event. `kind` says how it is shown: text, proposal (a link), copy (an id) or personal (a field)."""
 
     label: str
     text: str
@@ -73,6 +73,7 @@ _LABELS = {
     "fields": gettext_lazy("Fields"),
     "reason_field": gettext_lazy("Reason"),
     "right": gettext_lazy("Right"),
+    "field": gettext_lazy("Field"),
     "problem": gettext_lazy("Problem"),
     "quorum": gettext_lazy("Approvals needed"),
     "permitted": gettext_lazy("People who may decide"),
@@ -147,5 +148,7 @@ def _detail(name: str, value: Any) -> Detail:
     if name == "fields":
         return Detail(label, ", ".join(vocabulary.field_label(field) for field in value))
     if name == "reason_field":
-        return Detail(label, gettext("recorded as personal text"))
+        return Detail(label, str(value), "personal")
+    if name == "field":
+        return Detail(label, vocabulary.personal_label(str(value)))
     return Detail(label, str(value))

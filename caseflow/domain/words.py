@@ -125,6 +125,12 @@ REASONS: dict[str, Word] = {
     "not_applied": Word(
         _("The change was not applied"), _("The look-up found nothing. Accept it as not applied, then ask again.")
     ),
+    "accepted_not_applied": Word(
+        _("Accepted as not applied"), _("Nothing was changed. Ask to check again, or close the case.")
+    ),
+    "found_not_done": Word(
+        _("Found not done"), _("Two people found that nothing was changed. Ask to check again, or close the case.")
+    ),
     "notice_unconfirmed": Word(
         _("A notice was not confirmed"), _("The effects stand. Send the notice again or finish without it.")
     ),
@@ -188,6 +194,17 @@ EVENTS: dict[str, str] = {
     "case.observe_again": _("A person asked to check again"),
     "case.input_corrected": _("A person corrected the input"),
     "case.reconcile_ordered": _("A person ordered to check the result"),
+    "case.repeat_ordered": _("A person ordered to repeat the change with the same key"),
+    "case.result_by_hand": _("Two people recorded the result by hand"),
+    "case.notice_ordered": _("A person ordered to send the message"),
+    "case.finished_without_notice": _("Finished by a person without the message"),
+    "case.finished_without_closing_notice": _("Closed by a person without the message"),
+    "case.finished_by_hand": _("Finished by hand, signed by two people"),
+    "recovery.waiting": _("A recovery is ordered and waits for a second person"),
+    "recovery.withdrawn": _("A recovery was withdrawn by who ordered it"),
+    "recovery.declined": _("The second person did not sign"),
+    "recovery.reconcile_ordered": _("A person ordered to check the result now"),
+    "recovery.not_applied_accepted": _("A person accepted the change as not applied"),
     "case.exhausted": _("Automatic work stopped"),
     "case.closed_by_person": _("Closed by a person"),
     "action.requested": _("Change requested, not confirmed"),
@@ -207,6 +224,9 @@ EVENTS: dict[str, str] = {
     "drift.found": _("The service now says something else than it confirmed"),
     "transition.refused": _("A forbidden change was refused"),
     "settlement.late": _("A result came after the case had moved on"),
+    "personal.revealed": _("A personal text was shown to a person"),
+    "personal.refused": _("A personal text was asked for that is erased"),
+    "personal.purged": _("The personal texts of the case were erased"),
 }
 #: What happens to a notice is no change outside.
 NOTICE_EVENTS: dict[str, str] = {
@@ -216,4 +236,12 @@ NOTICE_EVENTS: dict[str, str] = {
     "action.not_applied": _("Message provably not accepted"),
     "action.refused": _("Message refused"),
     "action.cancelled": _("Message cancelled before it was sent"),
+}
+#: What two people established by hand was not said by the outside system.
+HAND_EVENTS: dict[str, str] = {
+    "case.effects_confirmed": _("Two people confirmed the change; the case goes on"),
+    "case.effects_confirmed_without_notices": _("Two people confirmed the change"),
+    "case.undone": _("Two people confirmed the undoing"),
+    "case.undone_without_notices": _("Two people confirmed the undoing"),
+    "case.effect_refused": _("Two people found that the change was not made"),
 }

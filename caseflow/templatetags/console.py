@@ -53,6 +53,21 @@ def reason(case: Any) -> words.Shown:
     return words.reason_of(case)
 
 
+@register.inclusion_tag("console/components/personal.html", takes_context=True)
+def personal(context: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """A personal text: hidden, with a button for who may see it; in clear where it was just asked for; or erased."""
+    known = context["known"]
+    return {
+        "case": context["case"],
+        "csrf_token": context.get("csrf_token"),
+        "field": field,
+        "label": vocabulary.personal_label(field),
+        "text": known.revealed.get(field),
+        "erased": known.erased,
+        "may_reveal": known.may_reveal,
+    }
+
+
 @register.filter
 def outcome(code: str) -> str:
     return str(words.OUTCOMES.get(code, code))

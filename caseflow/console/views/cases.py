@@ -18,11 +18,12 @@ from caseflow.console.history import history_of
 from caseflow.console.limiting import limit
 from caseflow.console.listing import list_cases
 from caseflow.console.problems import input_sentence, problem_of
-from caseflow.domain.errors import BadInput, StaleCase
+from caseflow.domain.errors import BadInput, Purged, StaleCase
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
 from cases.models import Case
 from cases.processes import get_process
+from cases.revealing import reveal
 from cases.selectors import get_intake
 from cases.supplying import supply_data
 
@@ -91,6 +92,21 @@ def supply(request: HttpRequest, public_id: str) -> HttpResponse:
     else:
         messages.info(request, gettext("Data recorded. It did not move the case."))
     return redirect("console:case", public_id)
+
+
+@require_POST
+@console_page
+def show_text(request: HttpRequest, public_id: str) -> HttpResponse:
+    """The case's page with one personal text in clear. An answer to POST: its address shows nothing."""
+    found, person = get_case(request, public_id), person_of(request)
+    name = request.POST.get("field", "")
+    try:
+        revealed = {name: reveal(case=found, field=name, person=person)}
+    except Purged:
+        messages.info(request, gettext("The personal texts of this case were erased."))
+        return redirect("console:case", public_id)
+    page = gather(found, person, revealed=revealed)
+    return _show(request, found, page, _supply_form(found, page))
 
 
 def _supply_form(found: Case, page: CasePage) -> SupplyForm | None:
