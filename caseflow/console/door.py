@@ -12,10 +12,11 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
 from accounts import access
-from accounts.models import Person
+from accounts.models import Organisation, Person
 from accounts.principal import actor_of_person
 from approvals import selectors as proposal_selectors
 from approvals.models import Proposal
+from audit.services import record_access
 from caseflow.domain.errors import NotFound, NotPermitted
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
@@ -62,6 +63,23 @@ def get_case(request: HttpRequest, public_id: str) -> Case:
 def get_proposal(request: HttpRequest, public_id: str) -> Proposal:
     """Raises NotFound."""
     return proposal_selectors.get_proposal(person_of(request), public_id)
+
+
+def get_organisation(request: HttpRequest, slug: str, right: Right) -> Organisation:
+    """The organisation, where the person holds `right`. Raises NotFound where they hold none, and NotPermitted, which
+    is put on record where something was to be changed."""
+    person = person_of(request)
+    # PostgreSQL cannot even be asked for a NUL.
+    found = Organisation.objects.filter(slug=slug).first() if slug.isascii() and slug.isprintable() else None
+    rights = access.rights_in(person, found.pk) if found else frozenset()
+    if found is None or not rights:
+        raise NotFound
+    if right not in rights:
+        if request.method == "POST":
+            facts = {"right": right.value, "by": "console"}
+            record_access(found.pk, "access.refused", actor=actor_of_person(person), facts=facts)
+        raise NotPermitted(right=right.value)
+    return found
 
 
 def require(request: HttpRequest, case: Case, right: Right) -> None:
