@@ -34,15 +34,22 @@ from .snapshots import build_snapshot, effects_of, notices_of, sealed
 _rng = SystemRandom()
 
 #: Who ordered one of these caused what is proposed afterwards, and does not decide on it (design §9).
-ORDERS = tuple(
-    f"case.{event}"
-    for event in (
-        Event.OBSERVE_AGAIN,
-        Event.INPUT_CORRECTED,
-        Event.RECONCILE_ORDERED,
-        Event.REPEAT_ORDERED,
-        Event.RESULT_BY_HAND,
-    )
+ORDERS = (
+    *(
+        f"case.{event}"
+        for event in (
+            Event.OBSERVE_AGAIN,
+            Event.INPUT_CORRECTED,
+            Event.RECONCILE_ORDERED,
+            Event.REPEAT_ORDERED,
+            Event.RESULT_BY_HAND,
+            Event.NOTICE_ORDERED,
+        )
+    ),
+    # The first of two persons, and orders that move no state.
+    "recovery.waiting",
+    "recovery.reconcile_ordered",
+    "recovery.not_applied_accepted",
 )
 
 

@@ -112,9 +112,7 @@ def with_new_ids(snapshot: Mapping[str, Any], *, number: int) -> dict[str, Any]:
     return dict(snapshot) | {"number": number, "actions": actions}
 
 
-def resent(
-    snapshot: Mapping[str, Any], notices: Sequence[str], *, number: int, root: str
-) -> dict[str, Any]:
+def resent(snapshot: Mapping[str, Any], notices: Sequence[str], *, number: int, root: str) -> dict[str, Any]:
     """A plan of nothing but these notices of `snapshot`, under new ids; `root` is the plan whose notices they are."""
     process = snapshot["process"]
     actions: list[dict[str, Any]] = []

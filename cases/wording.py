@@ -25,6 +25,8 @@ def event_text(kind: str, facts: Mapping[str, Any]) -> str:
     """The title of an event of the history."""
     if kind in words.NOTICE_EVENTS and "notice" in (facts.get("kind"), facts.get("purpose")):
         return gettext(words.NOTICE_EVENTS[kind])
+    if kind in words.HAND_EVENTS and facts.get("found_by") == "hand":
+        return gettext(words.HAND_EVENTS[kind])
     return gettext(words.EVENTS[kind]) if kind in words.EVENTS else kind
 
 

@@ -48,6 +48,18 @@ class TooManyRequests(CaseflowError):
     code = "too_many_requests"
 
 
+class WebhookRefused(CaseflowError):
+    """This delivery is not signed by anybody known here."""
+
+    code = "webhook_refused"
+
+
+class WebhookLate(CaseflowError):
+    """The delivery is signed, but its moment is more than five minutes from the server's clock."""
+
+    code = "webhook_late"
+
+
 class NotFound(CaseflowError):
     """Nothing by this name is within your reach."""
 
