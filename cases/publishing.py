@@ -54,10 +54,12 @@ class Fresh:
 
 
 #: A pause of a task's process or organisation; what a system's pause holds up is known to `begin_call` only.
-PAUSED = """EXISTS (SELECT 1 FROM cases_pause p
-  WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > clock_timestamp())
-  AND (p.organisation_id IS NULL OR p.organisation_id = {organisation})
-  AND (p.kind IN ('organisation', 'all') OR p.kind = 'process' AND p.key = split_part({process}, ':', 1)))"""
+CONCERNED = """(p.organisation_id IS NULL OR p.organisation_id = {organisation})
+  AND (p.kind IN ('organisation', 'all') OR p.kind = 'process' AND p.key = split_part({process}, ':', 1))"""
+PAUSED = (
+    "EXISTS (SELECT 1 FROM cases_pause p"
+    " WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > clock_timestamp()) AND " + CONCERNED + ")"
+)
 
 _END = """
 done AS (

@@ -1,18 +1,24 @@
-"""Reading pauses for both faces: who sees which, which hold up a case, and whether this installation sends at all."""
+"""Reading pauses for both faces: who sees which, which hold up a case, and what holds up something now."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.conf import settings
 from django.db.models import Case as CaseWhen
-from django.db.models import Exists, IntegerField, Q, QuerySet, Value, When
+from django.db.models import DateTimeField, Exists, IntegerField, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
 
 from accounts import access
 from accounts.principal import Principal
+from actions.models import HOLDING, Action
+from approvals.models import Proposal
+from approvals.snapshots import actions_of, opened
 from caseflow.domain.errors import NotFound
 from caseflow.domain.identifiers import PUBLIC_ID
-from caseflow.domain.roles import PLATFORM, Right
+from caseflow.domain.roles import Right
 from cases.models import Case, Installation, Pause
 from cases.pausing import CLOCK, live_pauses
 
@@ -61,12 +67,38 @@ def pauses_of_case(case: Case, systems: Iterable[str] = ()) -> list[Pause]:
     return list(by_severity(live_pauses().filter(mine, here)).select_related("organisation", "by"))
 
 
-def sends_nothing() -> str:
-    """Why this installation sends nothing at all: restored, elsewhere, or nothing where it does send. One query."""
-    home = Installation.objects.first()
-    if home is None or home.installation_id != settings.CASEFLOW_INSTALLATION_ID:
-        return "elsewhere"
-    return "restored" if home.restored else ""
+def unsettled_systems(plan: Proposal | None, actions: Iterable[Action]) -> set[str]:
+    """Those that a case may still send something to; `plan` is its current one, `actions` all with a row. No query."""
+    rows = {action.public_id: action for action in actions}
+    held = {action.system for action in rows.values() if action.status in HOLDING}
+    specs = actions_of(opened(plan.snapshot)) if plan is not None else []
+    return held | {spec.system for spec in specs if spec.id not in rows}
 
 
-__all__ = ["PLATFORM", "by_severity", "get_pause", "in_sight", "list_pauses", "pauses_of_case", "sends_nothing"]
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A live pause as a banner needs it; of kind `installation` where nothing at all is sent, `key` says why."""
+
+    kind: str
+    key: str
+    organisation: str
+    reason: str
+    until: datetime | None
+    public_id: str
+
+
+def list_standing(principal: Principal) -> list[Standing]:
+    """What holds up cases in sight now, the most severe first. One query, for every page."""
+    places = [When(kind=kind, then=Value(place)) for place, kind in enumerate(SEVERITY, 1)]
+    pauses = in_sight(live_pauses(), principal).annotate(
+        place=CaseWhen(*places, output_field=IntegerField()),
+        where=Coalesce("organisation__name", Value("")),
+    )
+    why = CaseWhen(When(restored=True, then=Value("restored")), default=Value("elsewhere"))
+    nothing = {name: Value("") for name in ("where", "reason", "public_id")}
+    home = Installation.objects.filter(
+        ~Q(installation_id=settings.CASEFLOW_INSTALLATION_ID) | Q(restored=True)
+    ).annotate(place=Value(0), kind=Value("installation"), key=why, until=Value(None, DateTimeField()), **nothing)
+    columns = ("place", "kind", "key", "where", "reason", "until", "public_id")
+    rows = home.values_list(*columns).union(pauses.values_list(*columns), all=True).order_by("place", "public_id")
+    return [Standing(*row[1:]) for row in rows]

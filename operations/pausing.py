@@ -16,7 +16,7 @@ from accounts import access, gate
 from accounts.models import Organisation, Person
 from accounts.principal import actor_of_person
 from audit.services import PLATFORM, record_access
-from caseflow.domain.errors import BadInput, NotPermitted
+from caseflow.domain.errors import BadInput, NotFound, NotPermitted
 from caseflow.domain.roles import PLATFORM as OPERATE_PLATFORM
 from caseflow.domain.roles import Right
 from cases.models import Pause
@@ -80,6 +80,14 @@ def resume(*, pause: Pause, by: Person, reason: str) -> bool:
     except NotPermitted as error:
         record_refusal(by, pause.organisation_id, error, of=pause.kind, name=pause.key)
         raise
+
+
+def get_organisation(person: Person, slug: str) -> Organisation:
+    """Where `person` has any right at all; a platform operator knows every organisation by name. Raises NotFound."""
+    found = Organisation.objects.filter(slug=slug).first() if slug.isascii() and slug.isprintable() else None
+    if found is None or not (access.rights_in(person, found.pk) or access.is_platform_operator(person)):
+        raise NotFound
+    return found
 
 
 def require(person: Person, kind: Pause.Kind, organisation_id: int | None) -> None:

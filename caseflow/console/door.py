@@ -25,7 +25,7 @@ from cases.advancing import record_event
 from cases.models import Case
 from cases.rows import CaseRow
 
-from . import waiting
+from . import pauses, waiting
 from .problems import problem_of
 
 View = Callable[..., HttpResponse]
@@ -104,6 +104,7 @@ def render_page(
         frame["counts"] = waiting.counts_for(request.user)
         # For the entries of the navigation only: each page asks again for what it shows.
         frame["rights"] = access.rights_anywhere(request.user)
+        frame["banner"] = pauses.banner_for(request.user)
     return render(request, template, frame | dict(context or {}), status=status)
 
 
@@ -124,4 +125,6 @@ def _place(request: HttpRequest) -> str:
         return "attention"
     if name.startswith("people"):
         return "people"
+    if name.startswith("pause"):
+        return "pauses"
     return name if name in ("home", "approvals", "cases") else ""

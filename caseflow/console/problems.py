@@ -98,6 +98,8 @@ _INPUT: dict[str, Promise] = {
     "nul": gettext_lazy("This holds a character that is not allowed."),
     "control_character": gettext_lazy("This holds a character that is not allowed."),
     "lone_surrogate": gettext_lazy("This holds a character that is not allowed."),
+    "not_used": gettext_lazy("This is not used here."),
+    "past": gettext_lazy("This moment is over."),
     "bad_digest": gettext_lazy("The form is incomplete. Open the proposal again and decide there."),
 }
 

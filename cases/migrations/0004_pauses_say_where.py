@@ -79,9 +79,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="pause",
             name="reason",
-            field=models.CharField(
-                help_text="In words, or the code of what paused it by itself.", max_length=500
-            ),
+            field=models.CharField(help_text="In words, or the code of what paused it by itself.", max_length=500),
         ),
         migrations.AddIndex(
             model_name="pause",

@@ -92,6 +92,14 @@ def _head(case: Mapping[str, Any]) -> Iterator[str]:
     }
     if case["wait_until"]:
         yield _("Waits until %(moment)s") % {"moment": _moment(case["wait_until"])}
+    for pause in case["pauses"]:
+        yield _joined(pause["says"], pause["id"], pause["reason"], pause["by"], _moment(pause["since"]))
+        yield "  " + (
+            _("It goes on by itself at %(moment)s, or as soon as somebody resumes.")
+            % {"moment": _moment(pause["until"])}
+            if pause["until"]
+            else _("It goes on as soon as somebody resumes; nothing is lost meanwhile.")
+        )
     if case["source_url"]:
         yield case["source_url"]
 
