@@ -92,7 +92,7 @@ PROCESSES = ["caseflow.processes.restore_access.RestoreAccess"]
 # Django ---------------------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "accounts.admin_apps.OwnAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
