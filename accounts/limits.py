@@ -26,7 +26,7 @@ from .addresses import client_address
 from .models import Person
 from .principal import ServiceUser
 
-PATIENCE = 0.2  #: seconds for Redis to answer
+PATIENCE = 1.0  #: seconds for Redis to answer
 PAUSE = 5.0  #: seconds without asking after it did not
 LONGEST_NAME = 200  #: characters of a caller's name in a key
 
@@ -80,7 +80,8 @@ def _count(key: str, seconds: int) -> tuple[int, int] | None:
             asking.expire(key, seconds, nx=True)
             asking.pttl(key)
             count, _, left = asking.execute()
-    except (RedisError, OSError) as error:
+    except (RedisError, OSError, ValueError) as error:
+        # redis-py 8.1 ends a time-out in its handshake in a ValueError about a closed buffer.
         _silent_until = time.monotonic() + PAUSE
         logger.warning("nothing is counted for %s s: %s", PAUSE, type(error).__name__)
         return None

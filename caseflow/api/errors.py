@@ -46,6 +46,8 @@ RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.BadInput: Rule(400, gettext_lazy("The request was not understood")),
     errors.TooLarge: Rule(413, gettext_lazy("The request is too large")),
     errors.TooManyRequests: Rule(429, gettext_lazy("Too many requests")),
+    errors.WebhookRefused: Rule(401, gettext_lazy("Not believed")),
+    errors.WebhookLate: Rule(400, gettext_lazy("Not believed")),
     errors.NotFound: Rule(404, gettext_lazy("Not found")),
     errors.NotPermitted: Rule(403, gettext_lazy("Not permitted")),
     ServiceNeverDecides: Rule(403, gettext_lazy("Not permitted")),
@@ -85,7 +87,7 @@ def handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
         case errors.CaseflowError():
             rule = _rule_of(error)
             extra = masked(primitives(error.params))
-            headers = {"Retry-After": str(error.params["wait"])} if isinstance(error, errors.TooManyRequests) else {}
+            headers = _headers_of_ours(error)
             return _answer(rule.status, error.code, rule.title, detail_of(error), extra, headers)
         case RequestDataTooBig():
             return handler(errors.TooLarge(limit=MAX_BYTES), context)
@@ -146,6 +148,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _rule_of(error: errors.CaseflowError) -> Rule:
     return next((RULES[kind] for kind in type(error).__mro__ if kind in RULES), OTHER)
+
+
+def _headers_of_ours(error: errors.CaseflowError) -> dict[str, str]:
+    if isinstance(error, errors.TooManyRequests):
+        return {"Retry-After": str(error.params["wait"])}
+    return {"WWW-Authenticate": "StandardWebhooks"} if isinstance(error, errors.WebhookRefused) else {}
 
 
 def _headers_of(error: exceptions.APIException) -> list[tuple[str, str]]:

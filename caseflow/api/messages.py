@@ -10,6 +10,8 @@ from caseflow.domain.words import gettext_noop as _
 TEMPLATES: dict[str, str] = {
     "TooLarge": _("The request is larger than {limit} bytes."),
     "TooManyRequests": _("Too many requests; try again in {wait} seconds."),
+    "WebhookRefused": _("This delivery is not signed by anybody known here."),
+    "WebhookLate": _("The delivery is signed, but its moment is more than five minutes from the server's clock."),
     "NotFound": _("Nothing by this name is within your reach."),
     "NotPermitted": _('You do not have the right "{right}" here.'),
     "IntakeConflict": _("The ticket {external_id} was accepted before with other content, as case {case}."),
