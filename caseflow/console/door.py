@@ -125,6 +125,8 @@ def _place(request: HttpRequest) -> str:
         return "attention"
     if name.startswith("people"):
         return "people"
+    if name.startswith(("machine", "bell")):
+        return "machines"
     if name.startswith("pause"):
         return "pauses"
-    return name if name in ("home", "approvals", "cases") else ""
+    return name if name in ("home", "approvals", "cases", "audit") else ""
