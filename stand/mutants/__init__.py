@@ -1,6 +1,6 @@
 """The catalogue of `make mutations`: every protection the proof rests on, and how it is taken out."""
 
-from . import actions, approvals, cases, tasks
+from . import actions, approvals, cases, pausing, tasks
 
 #: What must have a mutation of its own (issue 3, point 7).
 PROTECTIONS = (
@@ -27,4 +27,4 @@ PROTECTIONS = (
     "pause check",
 )
 
-MUTATIONS = (*cases.MUTATIONS, *tasks.MUTATIONS, *approvals.MUTATIONS, *actions.MUTATIONS)
+MUTATIONS = (*cases.MUTATIONS, *tasks.MUTATIONS, *approvals.MUTATIONS, *actions.MUTATIONS, *pausing.MUTATIONS)
