@@ -55,7 +55,7 @@ class AuditEvent(AppendOnly):
                 name="audit_case_rows_are_numbered",
             ),
         ]
-        indexes = [models.Index(fields=["organisation_id", "id"], name="audit_by_organisation")]
+        indexes = [models.Index(fields=["organisation_id", "at_us", "id"], name="audit_by_time")]
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.seq}"

@@ -27,7 +27,8 @@ def event_text(kind: str, facts: Mapping[str, Any]) -> str:
         return gettext(words.NOTICE_EVENTS[kind])
     if kind in words.HAND_EVENTS and facts.get("found_by") == "hand":
         return gettext(words.HAND_EVENTS[kind])
-    return gettext(words.EVENTS[kind]) if kind in words.EVENTS else kind
+    word = words.EVENTS.get(kind) or words.ORGANISATION_EVENTS.get(kind)
+    return gettext(word) if word else kind
 
 
 def find_ending(slug: str, version: int, decision: str) -> Ending | None:

@@ -31,6 +31,16 @@ class ProblemSerializer(serializers.Serializer[Any]):
     case = serializers.CharField(required=False, help_text="The case that the ticket opened before.")
     person = serializers.CharField(required=False, help_text="Who decided before.")
     at = serializers.CharField(required=False, help_text="When it was decided or handed over.")
+    seen = serializers.JSONField(required=False, help_text="The version, or state of an action, that was seen.")
+    current = serializers.JSONField(required=False, help_text="The same now.")
+    events = serializers.ListField(
+        child=serializers.DictField(), required=False, help_text="What happened since the version that was seen."
+    )
+    reason = serializers.CharField(required=False, help_text="Why a recovery is not possible now, as a code.")
+    guards = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="The conditions of the case that are against it."
+    )
+    recovery = serializers.CharField(required=False, help_text="The order that is in the way.")
     differences = serializers.DictField(required=False, help_text="What differs: path, then, now.")
 
 
@@ -60,6 +70,10 @@ def answers(
     return {**shown} | {(status, "application/problem+json"): response for status, response in described.items()}
 
 
+#: Beside the answers of an endpoint that is read with a right of its own.
+FORBIDDEN: dict[Any, Any] = {
+    (403, "application/problem+json"): OpenApiResponse(ProblemSerializer, "In sight, but not permitted; recorded.")
+}
 #: Beside the answers of an endpoint that reads personal texts.
 ERASED: dict[Any, Any] = {
     (410, "application/problem+json"): OpenApiResponse(
@@ -98,7 +112,7 @@ OPENED = OpenApiExample(
         "created_at": "2026-03-02T09:14:03.120000Z",
         "links": {
             name: f"/api/v1/cases/{CASE}/{'' if name == 'self' else name + '/'}"
-            for name in ("self", "data", "timeline", "facts", "proposals", "actions")
+            for name in ("self", "data", "timeline", "facts", "proposals", "actions", "recoveries")
         },
     },
     response_only=True,
