@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from accounts.principal import Principal
 from actions.models import Action
 from actions.selectors import Entry, list_actions, timeline
@@ -16,12 +18,15 @@ from approvals.models import Decision, Proposal
 from approvals.selectors import list_proposals
 from caseflow.console import vocabulary, words
 from caseflow.console.pauses import PauseShown, shown
+from caseflow.domain import recovery_words
 from cases.models import Case, Task
 from cases.models.task import LIVE
 from cases.observing import newest_observations
 from cases.selectors import CaseFilter, get_case, get_intake, list_cases, masked
 from cases.wording import event_text
+from operations.models import Recovery
 from operations.pauses import pauses_of_case, unsettled_systems
+from operations.selectors import list_recoveries
 
 #: The error text of these may hold anything the program had at hand, so only the code is told.
 UNTOLD = frozenset({"internal_error"})
@@ -68,6 +73,7 @@ def explain(case: Case) -> dict[str, Any]:
         "facts": [_fact(row, intake.erased) for row in newest_observations(case.pk)],
         "proposals": [_proposal(case, proposal) for proposal in list_proposals(case.pk)],
         "actions": [_action(action) for action in list_actions(case.pk)],
+        "recoveries": [_recovery(row) for row in list_recoveries(case.pk)],
         "planned": [_task(task) for task in _live_tasks(case)],
         "timeline": [_entry(entry) for entry in history.entries],
         "timeline_complete": history.complete,
@@ -165,6 +171,30 @@ def _action(action: Action) -> dict[str, Any]:
         "first_sent_at": _at(action.first_sent_at),
         "settled_at": _at(action.settled_at),
         "calls": [_call(call) for call in action.calls.all()],
+    }
+
+
+def _recovery(row: Recovery) -> dict[str, Any]:
+    """An order by a person; its reason and written evidence are personal text and stay hidden."""
+    return {
+        "id": row.public_id,
+        "kind": row.kind,
+        "says": gettext(recovery_words.KINDS[row.kind]),
+        "status": row.status,
+        "came_of_it": gettext(recovery_words.STATUSES[row.status]),
+        "action": row.action.public_id if row.action else "",
+        "action_status": row.action_status,
+        "result": row.result,
+        "asked_by": row.asked_by.get_full_name(),
+        "asked_at": _at(row.asked_at),
+        "authorised_by": row.authorised_by.get_full_name() if row.authorised_by else "",
+        "authorised_at": _at(row.authorised_at),
+        "evidence_call": row.evidence_call,
+        "has_evidence": bool(row.evidence_field or row.evidence_call),
+        "case_version": row.case_version,
+        "stage": row.stage,
+        "outcome": row.outcome,
+        "version_after": row.version_after,
     }
 
 

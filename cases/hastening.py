@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import connection
 
 from .rows import CaseRow
@@ -22,7 +24,7 @@ SELECT EXISTS (SELECT FROM cases_task WHERE case_id = %(case)s AND stage = %(sta
 
 def hasten(case: CaseRow, stage: str, subject: str) -> bool:
     """Whether such a task lives in the present version; a due one need not wait any longer."""
-    about = {"case": case.id, "stage": stage, "subject": subject, "generation": case.version}
+    about: dict[str, Any] = {"case": case.id, "stage": stage, "subject": subject, "generation": case.version}
     with connection.cursor() as cursor:
         cursor.execute(_HASTEN, about)
         cursor.execute(_LIVE, about)

@@ -35,6 +35,12 @@ class ServiceNeverDecides(errors.CaseflowError):
     code = "service_never_decides"
 
 
+class ServiceNeverRecovers(errors.CaseflowError):
+    """Recoveries are ordered and signed by persons; a service account never does."""
+
+    code = "service_never_recovers"
+
+
 class Rule(NamedTuple):
     """The status and the title of one kind of error."""
 
@@ -62,6 +68,12 @@ RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.TooLateToWithdraw: Rule(409, gettext_lazy("Too late to withdraw")),
     errors.OwnGrant: Rule(403, gettext_lazy("Not permitted")),
     errors.LastAdministrator: Rule(409, gettext_lazy("The last administrator stays")),
+    errors.VersionMoved: Rule(409, gettext_lazy("The case moved on")),
+    errors.RecoveryNotPossible: Rule(409, gettext_lazy("Not possible now")),
+    errors.RecoveryWaits: Rule(409, gettext_lazy("Ordered already")),
+    errors.RecoveryEnded: Rule(409, gettext_lazy("This order waits for nobody")),
+    errors.SecondPersonNeeded: Rule(403, gettext_lazy("Another person has to sign")),
+    ServiceNeverRecovers: Rule(403, gettext_lazy("Not permitted")),
     errors.SubjectBusy: Rule(409, gettext_lazy("Another case is changing the same object")),
     errors.Purged: Rule(410, gettext_lazy("Personal text was deleted")),
     errors.ProcessNotInstalled: Rule(503, gettext_lazy("This process is not installed here")),

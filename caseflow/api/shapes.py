@@ -28,10 +28,12 @@ class CaseLinksSerializer(serializers.Serializer[Any]):
     facts = serializers.CharField()
     proposals = serializers.CharField()
     actions = serializers.CharField()
+    recoveries = serializers.CharField()
 
 
 def case_links(public_id: str) -> dict[str, str]:
-    names = {"self": "case", **{name: f"case-{name}" for name in ("data", "timeline", "facts", "proposals", "actions")}}
+    parts = ("data", "timeline", "facts", "proposals", "actions", "recoveries")
+    names = {"self": "case", **{name: f"case-{name}" for name in parts}}
     return {key: reverse(f"api:{name}", args=[public_id]) for key, name in names.items()}
 
 

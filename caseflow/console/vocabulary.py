@@ -84,7 +84,7 @@ def personal_label(field: str) -> str:
         return field_label(name)
     if kind == "fact":
         return path_label(name)
-    return gettext("Reason")
+    return gettext("Evidence") if kind == "recovery" and name.endswith(".evidence") else gettext("Reason")
 
 
 def fact_label(name: str) -> str:

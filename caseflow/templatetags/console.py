@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from caseflow.console import moments, vocabulary, words
 from caseflow.console.icons import ICONS
+from cases.wording import event_text
 
 register = template.Library()
 
@@ -66,6 +67,11 @@ def personal(context: Mapping[str, Any], field: str) -> dict[str, Any]:
         "erased": known.erased,
         "may_reveal": known.may_reveal,
     }
+
+
+@register.filter
+def event_word(kind: str) -> str:
+    return event_text(kind, {})
 
 
 @register.filter

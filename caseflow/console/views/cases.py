@@ -18,6 +18,7 @@ from caseflow.console.history import history_of
 from caseflow.console.limiting import limit
 from caseflow.console.listing import list_cases
 from caseflow.console.problems import input_sentence, problem_of
+from caseflow.console.recoveries import section_of
 from caseflow.domain.errors import BadInput, Purged, StaleCase
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
@@ -124,6 +125,7 @@ def _show(
         "known": page,
         "case": found,
         "history": history_of(found),
+        "recoveries": section_of(found, person_of(request)),
         "form": form,
         "page_url": reverse("console:case", args=[found.public_id]),
     }
