@@ -65,9 +65,10 @@ def read_ends() -> dict[str, Head]:
     """Count and hash of every stream as its events have it; what a seal puts down."""
     cases = AuditEvent.objects.filter(case_id__isnull=False).order_by("case_id", "-seq").distinct("case_id")
     links = OrganisationLink.objects.order_by("organisation_id", "-seq").distinct("organisation_id")
-    ends = {f"{CASE}{key}": Head(seq, bytes(head)) for key, seq, head in cases.values_list("case_id", "seq", "hash")}
-    rows = links.values_list("organisation_id", "seq", "hash")
-    return ends | {f"{ORGANISATION}{key}": Head(seq, bytes(head)) for key, seq, head in rows}
+    of_cases = cases.values_list("case_id", "seq", "hash")
+    of_organisations = links.values_list("organisation_id", "seq", "hash")
+    ends = {f"{CASE}{key}": Head(seq or 0, bytes(head)) for key, seq, head in of_cases}
+    return ends | {f"{ORGANISATION}{key}": Head(seq, bytes(head)) for key, seq, head in of_organisations}
 
 
 def read_hashes(places: Mapping[str, int]) -> dict[str, bytes]:
