@@ -16,7 +16,9 @@ from .signing import AdminSignInForm
 class AdminSite(admin.AdminSite):
     login_form = AdminSignInForm
 
-    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def password_change(  # type: ignore[override]  # Django's own sends on to another page where it was taken
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         with transaction.atomic():
             response = super().password_change(request, extra_context)
             if was_accepted(request, response) and isinstance(request.user, Person):

@@ -232,7 +232,7 @@ def _move(
         "reason_field": decision.reason_field,
     }
     if not decision.decisive:
-        return record_event(case, "decision.approved", actor=actor, facts=facts | counted).case
+        return record_event(case, "decision.approved", actor=actor, facts={**facts, **counted}).case
     event, sets, adds, follow = _consequence(case, proposal, said, decision)
     if decision.undo_until:
         facts |= {"undo_until": decision.undo_until, "execute_by": decision.execute_by}
