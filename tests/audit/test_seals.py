@@ -76,6 +76,8 @@ def test_a_seal_by_another_key_a_changed_one_and_a_missing_one_are_named(seals: 
     assert ("seal 000002", 0, "seal") in found()
     path.write_bytes(honest.replace(b'"number":2', b'"number":9'))
     assert ("seal 000002", 0, "seal") in found()
+    path.write_bytes(honest.replace(b'"at":"2', b'"at":"1'))
+    assert ("seal 000002", 0, "seal") in found()
     path.write_bytes(b"nothing of the kind")
     assert ("seal 000002", 0, "seal") in found()
     path.unlink()

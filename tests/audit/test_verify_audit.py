@@ -179,6 +179,8 @@ def test_a_stream_written_anew_with_right_hashes_shows_against_the_seal_only(sto
     )
     tamper("cases_case", (head, [story.id]))
     assert found(seals=seals) == [(story.case.public_id, 6, "rewritten")]
+    with transaction.atomic():
+        record_organisation_event(story.case.organisation_id, "export.made", actor=SYSTEM, facts={})
     with pytest.raises(CommandError) as refused:
         call_command("seal_audit", stdout=io.StringIO())
     assert refused.value.returncode == 3

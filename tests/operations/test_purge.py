@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.principal import SYSTEM
 from accounts.services import create_organisation, grant_role
@@ -17,6 +17,7 @@ from cases.models import CaseKey, PersonalText
 from cases.personal import read_texts
 from cases.supplying import supply_data
 from operations.models import Repair
+from operations.purging import purge_case
 from tests.audit.dumps import dump
 from tests.commands.conftest import Run
 from tests.driving import Engine, Story, fingerprint
@@ -106,6 +107,15 @@ def test_an_open_case_keeps_its_texts(engine: Engine, closed: Story, run: Run) -
     assert done.code == 3
     assert [(one["problem"], one["repairable"]) for one in done.json()["found"]] == [("open", False)]
     assert has_key(story)
+
+
+def test_a_case_that_was_found_closed_and_is_open_keeps_its_texts(engine: Engine) -> None:
+    story = engine.open()
+    repair = Repair.objects.create(command="purge", by=engine.approver, os_account="x", reason="x", at=engine.now())
+    with transaction.atomic():
+        assert purge_case(story.id, repair, SYSTEM) is False
+    assert has_key(story)
+    assert story.history() == ["case.opened"]
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role != Role.ORG_ADMIN])
