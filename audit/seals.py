@@ -137,6 +137,8 @@ def read_seals(folder: Path, keys: Mapping[str, Ed25519PublicKey], *, installati
 
     Without an `installation` theirs is not compared. Raises OSError.
     """
+    if not folder.is_dir():
+        raise NotADirectoryError(f"there is no folder {folder}")
     number, digest, at = 0, "", ""
     saw: dict[str, Head] = {}
     problems: list[Problem] = []
