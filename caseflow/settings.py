@@ -49,8 +49,8 @@ with env.prefixed("CASEFLOW_"):
     DEBUG = env.bool("DEBUG", default=False)
     CASEFLOW_UNDO_SECONDS = env.int("UNDO_SECONDS", default=15)
     #: "subscriptions=500,payments=50": an effect more within an hour pauses the system by itself; unnamed: no cap.
-    CASEFLOW_EFFECTS_PER_HOUR = env.dict("EFFECTS_PER_HOUR", subcast_values=int, default={})
-    CASEFLOW_EFFECTS_PER_HOUR_AND_ORGANISATION = env.dict(
+    CASEFLOW_EFFECTS_PER_HOUR: dict[str, int] = env.dict("EFFECTS_PER_HOUR", subcast_values=int, default={})
+    CASEFLOW_EFFECTS_PER_HOUR_AND_ORGANISATION: dict[str, int] = env.dict(
         "EFFECTS_PER_HOUR_AND_ORGANISATION", subcast_values=int, default={}
     )
     CASEFLOW_BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000", validate=_is_web_address)
@@ -63,7 +63,7 @@ with env.prefixed("CASEFLOW_"):
     _hashes_fast = env.bool("FAST_HASH", default=False)
     _session_idle = env.int("SESSION_IDLE_MINUTES", default=30)
     _session_limit = env.int("SESSION_LIMIT_HOURS", default=12)
-    _limits = env.dict("LIMITS", subcast_values=_rate, default={})
+    _limits: dict[str, tuple[int, int]] = env.dict("LIMITS", subcast_values=_rate, default={})
     _log_level = env.str("LOG_LEVEL", default="INFO")
     #: Outside the database: where seals of the audit trail lie, and the private key that signs them.
     CASEFLOW_SEAL_FOLDER = env.str("SEAL_FOLDER", default="")
@@ -366,6 +366,8 @@ SPECTACULAR_SETTINGS = {
         "ActionKind": "actions.models.ActionKind",
         "ActionStatus": "actions.models.ActionStatus",
         "CallKind": "actions.models.ExternalCall.Kind",
+        "PauseKind": "cases.models.Pause.Kind",
+        "RecoveryKind": "caseflow.api.recovery_shapes.KINDS",
     },
 }
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
-from rest_framework.permissions import AllowAny, BasePermission
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -35,8 +35,8 @@ class ReceivedSerializer(serializers.Serializer[Any]):
 
 
 class WebhookView(ApiView):
-    authentication_classes: ClassVar = ()
-    permission_classes: ClassVar[tuple[type[BasePermission], ...]] = (AllowAny,)
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
 
     @extend_schema(
         operation_id="ring",
