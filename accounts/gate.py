@@ -36,7 +36,7 @@ def hold_exclusive() -> None:
     _lock("SELECT pg_advisory_xact_lock(%s)")
 
 
-def _lock(statement: str, parameters: Sequence[object] = (GATE,)) -> None:
+def _lock(statement: str, parameters: Sequence[int | str] = (GATE,)) -> None:
     if not connection.in_atomic_block:
         # Outside a transaction the lock would be gone before the next statement.
         raise TransactionManagementError("the gate is held by a transaction")

@@ -37,6 +37,7 @@ def check_installation(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -
     adapters, messages = resolved_adapters()
     processes, problems = resolved_processes()
     messages += problems
+    messages += check_caps()
     messages += check_stages(all_stages().values())
     for process in processes:
         messages += check_process(process, adapters)
@@ -85,6 +86,19 @@ def resolved_processes() -> tuple[list[Process], list[CheckMessage]]:
             messages.append(_error(3, f"two processes are called {key}"))
         processes[key] = process
     return list(processes.values()), messages
+
+
+def check_caps() -> list[CheckMessage]:
+    """A misspelt system would have no cap at all, and nobody would notice."""
+    caps = [
+        *settings.CASEFLOW_EFFECTS_PER_HOUR.items(),
+        *settings.CASEFLOW_EFFECTS_PER_HOUR_AND_ORGANISATION.items(),
+    ]
+    return [
+        _error(30, f"the cap {system}={number} is for no system, or for less than one effect per hour")
+        for system, number in caps
+        if system not in settings.ADAPTERS or number < 1
+    ]
 
 
 def check_stages(stages: Iterable[Stage]) -> list[CheckMessage]:

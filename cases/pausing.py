@@ -72,7 +72,7 @@ def store_pause(
 ) -> Paused:
     """For whoever holds a lock that keeps every send concerned from beginning; part of the caller's transaction."""
     now = database_now()
-    same = Pause.objects.filter(kind=kind, key=key, organisation_id=organisation_id, ended_at=None)
+    same = Pause.objects.filter(kind=kind, key=key, organisation=organisation_id, ended_at=None)
     same.filter(until__lte=now).update(ended_at=F("until"))
     live = same.first()
     if live is not None:

@@ -100,5 +100,5 @@ def list_standing(principal: Principal) -> list[Standing]:
         ~Q(installation_id=settings.CASEFLOW_INSTALLATION_ID) | Q(restored=True)
     ).annotate(place=Value(0), kind=Value("installation"), key=why, until=Value(None, DateTimeField()), **nothing)
     columns = ("place", "kind", "key", "where", "reason", "until", "public_id")
-    rows = home.values_list(*columns).union(pauses.values_list(*columns), all=True).order_by("place", "public_id")
+    rows = pauses.values_list(*columns).union(home.values_list(*columns), all=True).order_by("place", "public_id")
     return [Standing(*row[1:]) for row in rows]

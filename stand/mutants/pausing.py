@@ -80,6 +80,15 @@ MUTATIONS = (
         why="each of many senders would count before the others had stored theirs",
     ),
     Mutation(
+        name="what was resumed meanwhile is put to sleep",
+        protects="resuming rings",
+        file="cases/pausing.py",
+        old="    if pause is None:\n        return timedelta(0)\n",
+        new="    if pause is None:\n        return SHORTEST_WAIT\n",
+        caught_by=(f"{PAUSING}::test_a_person_who_resumes_while_a_send_is_being_put_to_sleep_finds_it_awake",),
+        why="a send that was just refused would not hear of the end of its pause",
+    ),
+    Mutation(
         name="whoever resumes wakes nobody",
         protects="resuming rings",
         file="cases/pausing.py",

@@ -11,7 +11,14 @@ import pytest
 from django.core.checks import run_checks
 
 from caseflow import checks, trying
-from caseflow.checks import check_installation, check_process, check_stages, check_versions, resolved_adapters
+from caseflow.checks import (
+    check_caps,
+    check_installation,
+    check_process,
+    check_stages,
+    check_versions,
+    resolved_adapters,
+)
 from caseflow.domain.lifecycle import STANDARD, Event, Start, State, Table, Transition
 from caseflow.domain.process import AmountQuorum, ApprovalPolicy, Effect, Facts, FactSource, Plan, Process, Proposed
 from caseflow.domain.retry import RetryPolicy
@@ -22,6 +29,14 @@ from tests.driving import Engine
 
 def found(process: Process) -> set[str]:
     return {str(message.id) for message in check_process(process, resolved_adapters()[0])}
+
+
+@pytest.mark.parametrize("caps", [{"subscription": 5}, {"subscriptions": 0}])
+@pytest.mark.parametrize("name", ["EFFECTS_PER_HOUR", "EFFECTS_PER_HOUR_AND_ORGANISATION"])
+def test_a_cap_of_nothing_is_no_cap_and_an_error(caps: dict[str, int], name: str, settings: Any) -> None:
+    assert check_caps() == []
+    setattr(settings, f"CASEFLOW_{name}", caps)
+    assert [message.id for message in check_installation(None)] == ["caseflow.E030"]
 
 
 class _WithoutNotifying(RestoreAccess):
