@@ -15,6 +15,8 @@ from django.db import transaction
 from accounts.principal import SYSTEM
 from audit.seals import new_key
 from audit.services import record_organisation_event
+from caseflow.invariants.chains import chains_verify
+from tests.audit.tampering import tamper
 from tests.audit.test_verify_audit import found, seal, seals, verified
 from tests.driving import together
 
@@ -87,6 +89,19 @@ def test_a_seal_by_another_key_a_changed_one_and_a_missing_one_are_named(seals: 
     assert found() == []
     other = new_key(tmp_path / "other.pem")
     assert [one[0] for one in found(public_key=[other])] == ["seal 000001", "seal 000002", "seal 000003"]
+
+
+def test_the_invariant_of_chains_asks_the_seals_too(seals: Path) -> None:
+    happened()
+    seal()
+    assert chains_verify().violations == 0
+    tamper("audit_organisationlink", ("DELETE FROM audit_organisationlink", []))
+    tamper("audit_auditevent", ("DELETE FROM audit_auditevent", []))
+    assert [one.problem for one in chains_verify().shown] == [
+        "organisation:7001: every event is gone; seal 1 counted 1"
+    ]
+    (seals / "000001.seal").write_bytes(b"nothing of the kind")
+    assert chains_verify().violations == 1
 
 
 def test_seals_of_another_installation_are_named(seals: Path, settings: Any) -> None:
