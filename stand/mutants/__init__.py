@@ -1,6 +1,6 @@
 """The catalogue of `make mutations`: every protection the proof rests on, and how it is taken out."""
 
-from . import access, actions, approvals, audit, cases, pausing, signing_in, tasks
+from . import access, actions, approvals, audit, cases, pausing, recovery, signing_in, tasks
 
 #: What must have a mutation of its own (issue 3, point 7).
 PROTECTIONS = (
@@ -25,6 +25,9 @@ PROTECTIONS = (
     "look-up first on take-over",
     "doubt guard on new proposals",
     "pause check",
+    "right to pause",
+    "cap of effects",
+    "resuming rings",
     "nobody grants to themselves",
     "right to grant",
     "documents of a department",
@@ -56,7 +59,7 @@ MUTATIONS = (
     *tasks.MUTATIONS,
     *approvals.MUTATIONS,
     *actions.MUTATIONS,
-    *pausing.MUTATIONS,
+    *pausing.MUTATIONS, *recovery.MUTATIONS,
     *signing_in.MUTATIONS,
     *access.MUTATIONS,
     *audit.MUTATIONS,
