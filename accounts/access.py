@@ -2,28 +2,46 @@
 
 Rights are read only from the guardian rows of the direct foreign-key models, never from a Django permission: a
 superuser without a row sees nothing, an inactive person has no right. A service account has its own list of rights
-in its own organisation. A model says how it reaches its organisation by a class attribute `organisation_path`.
+in its own organisation. A model says how it reaches its organisation by a class attribute `organisation_path`; one
+that belongs to a department says `department_path`, too: a right that is granted per department then counts there.
 """
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import CharField, Model, Q, QuerySet, Value
 
 from caseflow.domain.errors import NotFound, NotPermitted
-from caseflow.domain.roles import Right
+from caseflow.domain.roles import PLATFORM, RIGHTS_OF_DEPARTMENTS, Right
 
-from .models import Organisation, OrganisationGroupRight, OrganisationPersonRight, Person, ServiceAccount
+from .models import (
+    Department,
+    DepartmentGroupRight,
+    DepartmentPersonRight,
+    Organisation,
+    OrganisationGroupRight,
+    OrganisationPersonRight,
+    Person,
+    PlatformOperator,
+    ServiceAccount,
+)
 from .principal import Principal
 
 Row = TypeVar("Row", bound=Model)
 
 
 def visible(queryset: QuerySet[Row], principal: Principal, right: Right) -> QuerySet[Row]:
-    """The rows whose organisation gives `right` to `principal`: the same statement with a subquery, no query more."""
+    """The rows whose organisation gives `right` to `principal`: the same statement with a subquery, no query more.
+
+    For a right that departments give, also the rows of the departments that give it.
+    """
     path: str = queryset.model.organisation_path  # type: ignore[attr-defined]
-    return queryset.filter(**{f"{path}__in": _organisation_ids(principal, right)})
+    reach = Q(**{f"{path}__in": _organisation_ids(principal, right)})
+    department_path: str = getattr(queryset.model, "department_path", "")
+    if department_path and right in RIGHTS_OF_DEPARTMENTS:
+        reach |= Q(**{f"{department_path}__in": _department_ids(principal, right)})
+    return queryset.filter(reach)
 
 
 def get_visible(queryset: QuerySet[Row], public_id: str, principal: Principal, right: Right) -> Row:
@@ -46,6 +64,17 @@ def has_right(principal: Principal, organisation: Organisation | int, right: Rig
 def require(principal: Principal, organisation: Organisation | int, right: Right) -> None:
     """One query. Raises NotPermitted."""
     if not has_right(principal, organisation, right):
+        raise NotPermitted(right=right.value)
+
+
+def has_department_right(principal: Principal, department: Department, right: Right) -> bool:
+    """By a grant for the department, or for its whole organisation. One query."""
+    return visible(Department.objects.all(), principal, right).filter(pk=department.pk).exists()
+
+
+def require_department(principal: Principal, department: Department, right: Right) -> None:
+    """One query. Raises NotPermitted."""
+    if not has_department_right(principal, department, right):
         raise NotPermitted(right=right.value)
 
 
@@ -76,6 +105,39 @@ def rights_in(principal: Principal, organisation_id: int) -> frozenset[Right]:
     return frozenset(right for right in Right if right.value in values)
 
 
+def rights_anywhere(principal: Principal) -> frozenset[str]:
+    """Every right of `principal` in any organisation or department, and PLATFORM for a platform operator; one query.
+
+    For entries of a navigation: what a page shows is asked of the object itself.
+    """
+    if isinstance(principal, ServiceAccount):
+        return frozenset(principal.rights)
+    codename = "permission__codename"
+    mine: list[QuerySet[Any, Any]] = [rows.values_list(codename) for rows in _rows_of(principal)]
+    mine += [rows.values_list(codename) for rows in _department_rows_of(principal)]
+    operator = PlatformOperator.objects.filter(person=principal.pk, person__is_active=True)
+    mine.append(operator.values_list(Value(PLATFORM, output_field=CharField())))
+    return frozenset(value for (value,) in mine[0].union(*mine[1:]))
+
+
+def is_platform_operator(principal: Principal) -> bool:
+    """Whether `principal` looks after the platform: queues, workers, counts and pauses, and no case. One query."""
+    return platform_operators(principal).exists()
+
+
+def platform_operators(principal: Principal) -> QuerySet[PlatformOperator]:
+    """The row that makes `principal` one, or nothing; also good as a condition of another statement (`Exists(…)`)."""
+    if not isinstance(principal, Person):
+        return PlatformOperator.objects.none()
+    return PlatformOperator.objects.filter(person=principal.pk, person__is_active=True)
+
+
+def require_platform(principal: Principal) -> None:
+    """One query. Raises NotPermitted."""
+    if not is_platform_operator(principal):
+        raise NotPermitted(right=PLATFORM)
+
+
 def _organisation_ids(principal: Principal, right: Right) -> QuerySet[Any, Any]:
     if isinstance(principal, ServiceAccount):
         return ServiceAccount.objects.filter(pk=principal.pk, is_active=True, rights__contains=[right.value]).values(
@@ -92,6 +154,22 @@ def _rows_of(
     return (
         OrganisationPersonRight.objects.filter(user=person.pk, user__is_active=True),
         OrganisationGroupRight.objects.filter(group__user=person.pk, group__user__is_active=True),
+    )
+
+
+def _department_ids(principal: Principal, right: Right) -> QuerySet[Any, Any]:
+    if isinstance(principal, ServiceAccount):
+        return Department.objects.none().values("pk")
+    direct, by_role = (rows.filter(permission__codename=right.value) for rows in _department_rows_of(principal))
+    return direct.values("content_object_id").union(by_role.values("content_object_id"))
+
+
+def _department_rows_of(
+    person: Person,
+) -> tuple[QuerySet[DepartmentPersonRight], QuerySet[DepartmentGroupRight]]:
+    return (
+        DepartmentPersonRight.objects.filter(user=person.pk, user__is_active=True),
+        DepartmentGroupRight.objects.filter(group__user=person.pk, group__user__is_active=True),
     )
 
 

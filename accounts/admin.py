@@ -1,31 +1,38 @@
-"""Django admin for people, organisations and machines. Roles are shown, not edited: they are granted by a service,
-behind the gate and with a record."""
+"""Django admin for people, organisations, departments and groups, and for nothing else (design §11).
+
+Roles are shown, not edited: an administrator of the organisation grants them, behind the gate and on record. What a
+superuser changes here is recorded in the same transaction.
+"""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any
 
-from django import forms
 from django.contrib import admin
-from django.contrib.admin.exceptions import NotRegistered
 from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import Group
+from django.db import transaction
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_post_parameters
 
+from audit.services import record_organisation_event
+
+from .admin_site import was_accepted
+from .changes import tell_rights_taken
 from .gate import hold_exclusive
-from .models import Department, Organisation, Person, RoleGroup, ServiceAccount, ServiceToken
-from .service_models import SERVICE_RIGHTS
+from .models import Department, Organisation, Person, RoleGroup
+from .principal import Actor, actor_of_person
 from .services import create_report_readers, create_role_groups
-from .signing import AdminSignInForm
+from .session_events import record_for_person
 
-# A group is the carrier of a role; edited by hand it would change rights unseen.
-with suppress(NotRegistered):
-    admin.site.unregister(Group)
+#: What a person's record says with its values; of anything else only that it changed.
+SWITCHES = ("is_active", "is_staff", "is_superuser")
 
-admin.site.login_form = AdminSignInForm
+# Groups carry roles and would change rights unseen; the tables of other apps are no business of this site.
+for _model in list(admin.site._registry):
+    admin.site.unregister(_model)
 
 
 class Kept:
@@ -67,7 +74,31 @@ class PersonAdmin(Kept, UserAdmin):
     def save_model(self, request: HttpRequest, obj: Person, form: Any, change: bool) -> None:
         # Switching a person off takes their rights: no send may begin while that is undecided.
         hold_exclusive()
+        before = Person.objects.filter(pk=obj.pk).values(*SWITCHES).first() or {}
         super().save_model(request, obj, form, change)
+        by = _actor(request)
+        if not change:
+            record_for_person("person.created", obj, by)
+            return
+        switched = {name: getattr(obj, name) for name in SWITCHES if before.get(name) != getattr(obj, name)}
+        if "is_active" in switched:
+            record_for_person("person.enabled" if switched.pop("is_active") else "person.disabled", obj, by)
+        fields = sorted(set(form.changed_data) - {"is_active"})
+        if fields:
+            record_for_person("person.changed", obj, by, fields=fields, **switched)
+        if before.get("is_active") and not obj.is_active:
+            for organisation_id in RoleGroup.objects.filter(group__user=obj).values_list("organisation", flat=True):
+                tell_rights_taken(organisation_id)
+
+    @method_decorator(sensitive_post_parameters())
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        with transaction.atomic():
+            response: HttpResponse = super().user_change_password(request, id, form_url)
+            person = self.get_object(request, id) if was_accepted(request, response) else None
+            if person is not None:
+                usable = person.has_usable_password()
+                record_for_person("person.password_set", person, _actor(request), usable=usable)
+        return response
 
 
 @admin.register(Organisation)
@@ -82,6 +113,7 @@ class OrganisationAdmin(Kept, admin.ModelAdmin):
         super().save_model(request, obj, form, change)
         if not change:
             create_role_groups(obj)
+        _record(request, obj.pk, "organisation", form, change, slug=obj.slug)
 
 
 @admin.register(Department)
@@ -97,6 +129,7 @@ class DepartmentAdmin(Kept, admin.ModelAdmin):
         super().save_model(request, obj, form, change)
         if not change:
             create_report_readers([obj])
+        _record(request, obj.organisation_id, "department", form, change, department=obj.slug)
 
 
 @admin.register(RoleGroup)
@@ -112,33 +145,16 @@ class RoleGroupAdmin(Shown, admin.ModelAdmin):
         return ", ".join(str(person) for person in people) or "-"
 
 
-class ServiceAccountForm(forms.ModelForm):
-    rights = forms.MultipleChoiceField(
-        label=_("rights"),
-        choices=[(right, right) for right in SERVICE_RIGHTS],
-        widget=forms.CheckboxSelectMultiple,
-    )
-
-    class Meta:
-        model = ServiceAccount
-        fields = ("organisation", "name", "owner", "rights", "is_active")
+def _actor(request: HttpRequest) -> Actor:
+    """Raises TypeError for nobody; the site lets only people in."""
+    if not isinstance(request.user, Person):
+        raise TypeError("nobody is signed in")
+    return actor_of_person(request.user)
 
 
-class ServiceTokenInline(Shown, admin.TabularInline):
-    model = ServiceToken
-    fields: ClassVar = ("prefix", "created_at", "expires_at", "revoked_at")
-    readonly_fields: ClassVar = fields
-    extra = 0
-
-
-@admin.register(ServiceAccount)
-class ServiceAccountAdmin(Kept, admin.ModelAdmin):
-    form = ServiceAccountForm
-    inlines = (ServiceTokenInline,)
-    list_display = ("name", "organisation", "owner", "is_active", "created_at")
-    list_filter = ("organisation", "is_active")
-    list_select_related = ("organisation", "owner")
-    search_fields = ("name",)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: ServiceAccount | None = None) -> tuple[str, ...]:
-        return ("organisation",) if obj else ()
+def _record(request: HttpRequest, organisation_id: int, noun: str, form: Any, change: bool, **facts: Any) -> None:
+    if change and not form.changed_data:
+        return
+    changed = {"fields": sorted(form.changed_data)} if change else {}
+    kind = f"{noun}.changed" if change else f"{noun}.created"
+    record_organisation_event(organisation_id, kind, actor=_actor(request), facts=facts | changed)

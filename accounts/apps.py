@@ -11,3 +11,8 @@ class AccountsConfig(AppConfig):
     label = "accounts"
     verbose_name = _("People and organisations")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from . import session_events
+
+        session_events.connect()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+import os
+import pwd
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -49,6 +52,19 @@ def permitted_organisation(slug: str, person: Person, right: Right) -> Organisat
         record_organisation_event(found.pk, "access.refused", actor=actor_of_person(person), facts=facts)
         raise refusal(NotPermitted(right=right.value))
     return found
+
+
+def os_account() -> str:
+    """The account of the machine, and who signed in when that is another one."""
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        name = getpass.getuser()
+    try:
+        login = os.getlogin()
+    except OSError:  # no terminal, as under cron
+        login = name
+    return (name if login == name else f"{name} (login {login})")[:120]
 
 
 def storable(text: str, option: str) -> str:

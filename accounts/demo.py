@@ -13,6 +13,7 @@ from caseflow.domain.roles import Role
 from .first_start import BOOTSTRAP, find_or_create_intake, find_or_create_organisation
 from .gate import hold_exclusive
 from .models import Department, Organisation, Person
+from .platform import grant_platform
 from .services import create_departments, grant_roles
 
 
@@ -22,10 +23,11 @@ class DemoPerson:
     username: str
     name: str
     role: Role
+    department: str = ""  #: of a report reader
 
     @property
     def password(self) -> str:
-        return f"demo-{self.username}-2026"
+        return password_of(self.username)
 
 
 ORGANISATIONS = {"acme": ("Акме", "ru", "Europe/Moscow"), "globex": ("Globex", "en", "Europe/London")}
@@ -38,9 +40,11 @@ PEOPLE = [
     DemoPerson("acme", "viewer", "Наблюдатель", Role.VIEWER),
     DemoPerson("acme", "auditor", "Аудитор", Role.AUDITOR),
     DemoPerson("acme", "admin", "Администратор", Role.ORG_ADMIN),
+    DemoPerson("acme", "reader", "Читатель сводок", Role.REPORT_READER, "sales"),
     DemoPerson("globex", "globex-operator", "Operator", Role.OPERATOR),
     DemoPerson("globex", "globex-approver", "Approver", Role.APPROVER),
 ]
+WATCHER = "platform"  #: stands above both organisations and sees no case of theirs
 ADMIN = "admin"  #: owns the service account and runs the installation in Django admin
 
 
@@ -52,11 +56,12 @@ def set_up_demo(*, new_token: bool = False) -> dict[str, Any]:
         slug: find_or_create_organisation(slug=slug, name=name, language=language, time_zone=zone)[0]
         for slug, (name, language, zone) in ORGANISATIONS.items()
     }
-    _create_missing_departments(organisations)
+    departments = _find_or_create_departments(organisations)
     people = _find_or_create_people(organisations)
-    for slug, organisation in organisations.items():
-        grants = [(people[one.username], one.role) for one in PEOPLE if one.organisation == slug]
-        grant_roles(organisation=organisation, grants=grants, by=BOOTSTRAP)
+    for (slug, department), grants in _grants(people).items():
+        place = departments[slug, department] if department else None
+        grant_roles(organisation=organisations[slug], grants=grants, department=place, by=BOOTSTRAP)
+    grant_platform(person=_find_or_create_watcher(), by=BOOTSTRAP, reason="demo")
     _account, token = find_or_create_intake(
         organisation=organisations["acme"], owner=people[ADMIN], new_token=new_token
     )
@@ -71,18 +76,49 @@ def set_up_demo(*, new_token: bool = False) -> dict[str, Any]:
                 "name": one.name,
             }
             for one in PEOPLE
+        ]
+        + [
+            {
+                "username": WATCHER,
+                "password": password_of(WATCHER),
+                "roles": ["platform_operator"],
+                "organisation": "",
+                "name": "Оператор платформы",
+            }
         ],
         "token": token,
     }
 
 
-def _create_missing_departments(organisations: dict[str, Organisation]) -> None:
+def password_of(username: str) -> str:
+    return f"demo-{username}-2026"
+
+
+def _grants(people: dict[str, Person]) -> dict[tuple[str, str], list[tuple[Person, Role]]]:
+    """(organisation, department or "") → who gets what there."""
+    grants: dict[tuple[str, str], list[tuple[Person, Role]]] = {}
+    for one in PEOPLE:
+        grants.setdefault((one.organisation, one.department), []).append((people[one.username], one.role))
+    return grants
+
+
+def _find_or_create_departments(organisations: dict[str, Organisation]) -> dict[tuple[str, str], Department]:
+    """(organisation, department) → the department."""
+    found: dict[tuple[str, str], Department] = {}
     for slug, wanted in DEPARTMENTS.items():
         organisation = organisations[slug]
-        there = set(Department.objects.filter(organisation=organisation).values_list("slug", flat=True))
+        there = {one.slug: one for one in Department.objects.filter(organisation=organisation)}
         missing = [department for department in wanted if department[0] not in there]
         if missing:
-            create_departments(organisation=organisation, names=missing, by=BOOTSTRAP)
+            made = create_departments(organisation=organisation, names=missing, by=BOOTSTRAP)
+            there |= {one.slug: one for one in made}
+        found |= {(slug, name): department for name, department in there.items()}
+    return found
+
+
+def _find_or_create_watcher() -> Person:
+    found = Person.objects.filter(username=WATCHER).first()
+    return found or Person.objects.create_user(WATCHER, password=password_of(WATCHER), name="Оператор платформы")
 
 
 def _find_or_create_people(organisations: dict[str, Organisation]) -> dict[str, Person]:

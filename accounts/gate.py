@@ -1,15 +1,18 @@
 """The gate of `begin_call` (design §3): whatever changes roles or pauses takes it alone, every first send shares it.
 
 Each call is a statement of its own inside the caller's transaction, so that reads after it see what it waited for.
-Lock order everywhere: gate, case, task, organisation.
+Lock order everywhere: gate, a name behind the gate, case, task, organisation.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from django.db import connection
 from django.db.transaction import TransactionManagementError
 
 GATE = 4_821_000_001  #: the key of the advisory lock; one for the whole database
+NAMES = 4_821  #: the first half of the keys that stand for a name
 
 
 def hold_shared() -> None:
@@ -17,14 +20,25 @@ def hold_shared() -> None:
     _lock("SELECT pg_advisory_xact_lock_shared(%s)")
 
 
+def hold_shared_alone(name: str) -> None:
+    """The same, and then nobody else who asks by this name: what they have to count together they count in turn.
+
+    One statement; the inner row is made first, so that nobody waits for the gate with the name in hand.
+    """
+    _lock(
+        "SELECT pg_advisory_xact_lock(%s, hashtext(%s)) FROM (SELECT pg_advisory_xact_lock_shared(%s) OFFSET 0) gate",
+        [NAMES, name, GATE],
+    )
+
+
 def hold_exclusive() -> None:
     """Waits for the sends that are beginning now; until the end of this transaction no other begins."""
     _lock("SELECT pg_advisory_xact_lock(%s)")
 
 
-def _lock(statement: str) -> None:
+def _lock(statement: str, parameters: Sequence[int | str] = (GATE,)) -> None:
     if not connection.in_atomic_block:
         # Outside a transaction the lock would be gone before the next statement.
         raise TransactionManagementError("the gate is held by a transaction")
     with connection.cursor() as cursor:
-        cursor.execute(statement, [GATE])
+        cursor.execute(statement, parameters)

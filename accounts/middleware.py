@@ -22,7 +22,7 @@ class PreferencesMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        person = request.user if _may_have_person(request) else None
+        person = request.user if may_have_person(request) else None
         if not isinstance(person, Person):
             return self.get_response(request)
         # LocaleMiddleware reads the active language again for Content-Language, so it stays on after this returns.
@@ -32,7 +32,8 @@ class PreferencesMiddleware:
             return self.get_response(request)
 
 
-def _may_have_person(request: HttpRequest) -> bool:
+def may_have_person(request: HttpRequest) -> bool:
+    """Whether it is worth asking who is signed in."""
     # `request.user` costs a session and a person: not for probes, and not for machines, who have no session.
     return (
         settings.SESSION_COOKIE_NAME in request.COOKIES

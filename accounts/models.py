@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 from zoneinfo import available_timezones
 
+import pgtrigger
 from django.contrib.auth.models import AbstractUser, Group
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
@@ -63,6 +65,9 @@ class Person(AbstractUser):
         _("time zone"), max_length=64, default="Europe/Moscow", validators=[validate_time_zone]
     )
     theme = models.CharField(_("theme"), max_length=6, choices=Theme, default=Theme.SYSTEM)
+    session_epoch = models.PositiveIntegerField(
+        _("ends of all sessions"), default=0, editable=False, help_text=_("Counted up: every session before is over.")
+    )
 
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
@@ -75,6 +80,21 @@ class Person(AbstractUser):
             models.CheckConstraint(condition=models.Q(language__in=Language.values), name="person_language"),
             models.CheckConstraint(condition=models.Q(theme__in=Theme.values), name="person_theme"),
         ]
+        # By trigger, so that it holds on every way to switch a person off; and an ended session never comes back.
+        triggers: ClassVar = [
+            pgtrigger.Trigger(
+                name="dismissal_ends_sessions",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                func="NEW.session_epoch = greatest(NEW.session_epoch, OLD.session_epoch)"
+                " + (OLD.is_active AND NOT NEW.is_active)::int; RETURN NEW;",
+            )
+        ]
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """What a session is compared with at every request: the password, as Django does it, and the epoch."""
+        about = f"{self.password}:{self.session_epoch}"
+        return salted_hmac("accounts.Person.session", about, secret=secret, algorithm="sha256").hexdigest()
 
     def get_full_name(self) -> str:
         return self.name or self.username
@@ -116,6 +136,7 @@ class Department(models.Model):
     """A part of an organisation that has documents of its own."""
 
     organisation_path = "organisation"
+    department_path = "pk"
 
     organisation = models.ForeignKey(
         Organisation, on_delete=models.PROTECT, related_name="departments", verbose_name=_("organisation")
@@ -214,6 +235,7 @@ class RoleGroup(models.Model):
 
 # Django finds an app's models in this module; machines have a module of their own because people and machines
 # have nothing in common but the organisation.
+from .platform_models import PlatformOperator  # noqa: E402
 from .service_models import ServiceAccount, ServiceToken  # noqa: E402
 
 __all__ = [
@@ -225,6 +247,7 @@ __all__ = [
     "OrganisationGroupRight",
     "OrganisationPersonRight",
     "Person",
+    "PlatformOperator",
     "RoleGroup",
     "ServiceAccount",
     "ServiceToken",

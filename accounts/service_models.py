@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from random import SystemRandom
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from caseflow.domain.identifiers import public_id
 from caseflow.domain.roles import RIGHTS_OF_SERVICES
 
 #: The rights an account may hold, in a fixed order: they stand in a database constraint.
 SERVICE_RIGHTS: list[str] = sorted(right.value for right in RIGHTS_OF_SERVICES)
+
+
+_rng = SystemRandom()
+
+
+def _new_name() -> str:
+    return public_id("M", _rng)
 
 
 class ServiceAccount(models.Model):
@@ -19,6 +28,7 @@ class ServiceAccount(models.Model):
 
     organisation_path = "organisation"
 
+    public_id = models.CharField(max_length=16, unique=True, editable=False, default=_new_name)
     organisation = models.ForeignKey(
         "accounts.Organisation",
         on_delete=models.PROTECT,
@@ -58,6 +68,9 @@ class ServiceToken(models.Model):
     created_at = models.DateTimeField(_("issued"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
+    last_used_at = models.DateTimeField(
+        _("last used"), null=True, blank=True, help_text=_("To the hour: not every request writes.")
+    )
 
     class Meta:
         verbose_name = _("service token")

@@ -1,6 +1,6 @@
 """Organisations, roles, service accounts and their tokens: everything that gives or takes a right.
 
-Callers check that `by` may do it (`access.require(…, Right.ADMINISTER)`); every change is recorded in its transaction.
+Callers check that `by` may do it (`accounts.granting` does); every change is recorded in its transaction.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from audit.services import record_organisation_event
 from caseflow.domain.errors import BadInput, NotFound
 from caseflow.domain.roles import RIGHTS_OF_ROLE, RIGHTS_OF_SERVICES, Right, Role
 
+from .changes import tell_rights_taken
 from .gate import hold_exclusive
 from .models import (
     Department,
@@ -89,10 +90,20 @@ def create_report_readers(departments: Sequence[Department]) -> None:
 
 
 def grant_role(
-    *, person: Person, organisation: Organisation, role: Role, by: Actor, department: Department | None = None
+    *,
+    person: Person,
+    organisation: Organisation,
+    role: Role,
+    by: Actor,
+    department: Department | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> bool:
-    """Whether the role is new to the person."""
-    return grant_roles(organisation=organisation, grants=[(person, role)], by=by, department=department) == 1
+    """Whether the role is new to the person. `facts` go on record, such as the reason.
+
+    Unchecked, for set-ups and tests: an administrator grants by `accounts.granting`.
+    """
+    added = grant_roles(organisation=organisation, grants=[(person, role)], by=by, department=department, facts=facts)
+    return added == 1
 
 
 @transaction.atomic
@@ -102,6 +113,7 @@ def grant_roles(
     grants: Sequence[tuple[Person, Role]],
     by: Actor,
     department: Department | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> int:
     """How many of the roles are new to their person; those held before are left alone. Raises NotFound."""
     hold_exclusive()
@@ -115,20 +127,30 @@ def grant_roles(
     new = {key: role for key, role in wanted.items() if key not in held}
     Membership.objects.bulk_create(Membership(person_id=person, group_id=group) for person, group in new)
     for (person_id, _), role in new.items():
-        _record(organisation.pk, "role.granted", by, **_facts_of_role(person_id, role, department))
+        _record(organisation.pk, "role.granted", by, **_facts_of_role(person_id, role, department), **(facts or {}))
     return len(new)
 
 
 @transaction.atomic
 def revoke_role(
-    *, person: Person, organisation: Organisation, role: Role, by: Actor, department: Department | None = None
+    *,
+    person: Person,
+    organisation: Organisation,
+    role: Role,
+    by: Actor,
+    department: Department | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> bool:
-    """Whether the person had the role. A send that begins after this no longer counts their approval."""
+    """Whether the person had the role. A send that begins after this no longer counts their approval.
+
+    Unchecked, as `grant_role` is.
+    """
     hold_exclusive()
     group_id = _group_ids(organisation, {role}, department)[role]
     gone, _ = Membership.objects.filter(person_id=person.pk, group_id=group_id).delete()
     if gone:
-        _record(organisation.pk, "role.revoked", by, **_facts_of_role(person.pk, role, department))
+        _record(organisation.pk, "role.revoked", by, **_facts_of_role(person.pk, role, department), **(facts or {}))
+        tell_rights_taken(organisation.pk)
     return bool(gone)
 
 

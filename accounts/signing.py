@@ -8,6 +8,8 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
 
+from .addresses import client_address
+from .limits import spend
 from .models import Person
 
 
@@ -20,6 +22,9 @@ class _Bounded(AuthenticationForm):
         self.fields["username"].validators += [MaxLengthValidator(longest), ProhibitNullCharactersValidator()]
 
     def clean(self) -> dict[str, Any]:
+        """Raises TooManyRequests: guessing many names from one address is no lock-out of any of them."""
+        if self.request is not None:
+            spend("sign_in", f"address-{client_address(self.request)}")
         return self.cleaned_data if self.errors else super().clean()
 
 

@@ -16,9 +16,10 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import connection, transaction
 
-from accounts import access, gate
+from accounts import access
 from accounts.principal import SYSTEM
 from approvals.models import Decision
+from approvals.snapshots import quorum_of
 from caseflow.domain.errors import CallRefused, LeaseLost
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import differences
@@ -28,6 +29,7 @@ from cases.observing import Readings
 from cases.rows import CaseRow, lock_case
 from integrations.registry import get_adapter
 
+from .capping import REACHED, Caps, caps_of, hold_gate, pause_reached
 from .models import ActionKind, ActionStatus
 from .planned import Planned
 
@@ -49,18 +51,21 @@ class Begun:
     call_id: str
 
 
-_CHECK = """
+_CHECK = f"""
 SELECT t.fence = %(fence)s AND t.status = 'leased' AND t.leased_until > clock_timestamp(),
        a.status,
        encode(sha256(p.snapshot), 'hex') = p.digest AND p.digest = %(digest)s,
        coalesce((SELECT d.execute_by > clock_timestamp() AND d.digest = p.digest FROM approvals_decision d
                  WHERE d.proposal_id = p.id AND d.decisive AND d.kind = 'approve'), NOT p.needs_approval),
-       (SELECT pause.kind FROM cases_pause pause WHERE pause.ended_at IS NULL
+       (SELECT pause.id FROM cases_pause pause WHERE pause.ended_at IS NULL
           AND (pause.until IS NULL OR pause.until > clock_timestamp())
-          AND (pause.kind = 'process' AND pause.key = %(process)s OR pause.kind = 'system' AND pause.key = a.system
-            OR pause.kind = 'organisation' AND pause.key = a.organisation_id::text) LIMIT 1),
+          AND (pause.organisation_id IS NULL OR pause.organisation_id = a.organisation_id)
+          AND (pause.kind IN ('organisation', 'all') OR pause.kind = 'process' AND pause.key = %(process)s
+            OR pause.kind = 'system' AND pause.key = a.system) ORDER BY pause.until DESC NULLS FIRST LIMIT 1),
        a.status = 'PLANNED' OR coalesce(clock_timestamp() - a.first_sent_at < %(key_life)s * interval '1 second', true),
-       coalesce((SELECT i.installation_id = %(installation)s::uuid AND NOT i.restored FROM cases_installation i), false)
+       coalesce((SELECT i.installation_id = %(installation)s::uuid AND NOT i.restored
+                 FROM cases_installation i), false),
+       {REACHED}
 FROM actions_action a JOIN approvals_proposal p ON p.id = a.proposal_id JOIN cases_task t ON t.id = %(task)s
 WHERE a.id = %(action)s
 """
@@ -85,28 +90,40 @@ _BEFORE: Mapping[Purpose, tuple[ActionStatus, ...]] = {
 def begin_call(lease: Lease, planned: Planned, purpose: Purpose, readings: Readings | None = None) -> Begun:
     """Record that a call begins. Raises LeaseLost, or CallRefused(reason, …) and then nothing may be sent.
 
-    Reasons: moved_on, began_already, snapshot_broken, approval_lapsed, decider_lost_right, paused, installation,
-    key_expired, facts_stale and facts_changed (with `differences`).
+    Reasons: moved_on, began_already, snapshot_broken, approval_lapsed, decider_lost_right, paused (with `pause`),
+    installation, key_expired, facts_stale and facts_changed (with `differences`).
     """
     if lease.case is None or planned.row_id is None:
         raise ValueError("a call needs a case and a reserved action")
     call_id = str(uuid4())
+    caps = caps_of(planned.spec.system) if purpose is Purpose.FIRST else Caps()
+    stopped_by = 0
     with transaction.atomic():
-        gate.hold_shared()
+        hold_gate(caps, planned.spec.system)
         case = lock_case(lease.case.id)
-        _check(lease, planned, purpose, case)
+        reached = _check(lease, planned, purpose, case, caps)
         if purpose is not Purpose.NOTICE:
             _check_facts(planned, readings)
-        with connection.cursor() as cursor:
-            cursor.execute(
-                _BEGIN,
-                {"action": planned.row_id, "task": lease.task_id, "call_id": call_id, "worker": lease.worker},
-            )
-        _record(case, planned, purpose, call_id)
+        if reached:
+            stopped_by = pause_reached(reached, system=planned.spec.system, organisation_id=case.organisation_id)
+        else:
+            _begin(lease, planned, purpose, case, call_id)
+    if stopped_by:
+        # Raised only now: the pause is stored, and everybody after this one is told by it.
+        raise CallRefused(reason="paused", pause=stopped_by)
     return Begun(call_id)
 
 
-def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow) -> None:
+def _begin(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, call_id: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _BEGIN, {"action": planned.row_id, "task": lease.task_id, "call_id": call_id, "worker": lease.worker}
+        )
+    _record(case, planned, purpose, call_id)
+
+
+def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, caps: Caps) -> str | None:
+    """Whose cap is reached, if any. Raises LeaseLost and CallRefused."""
     with connection.cursor() as cursor:
         cursor.execute(
             _CHECK,
@@ -118,9 +135,11 @@ def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow) -> N
                 "task": lease.task_id,
                 "action": planned.row_id,
                 "key_life": get_adapter(planned.spec.system).key_life.total_seconds(),
+                "cap": caps.system,
+                "cap_each": caps.organisation,
             },
         )
-        holds, status, digest_holds, approved, paused, key_lives, at_home = cursor.fetchone()
+        holds, status, digest_holds, approved, paused, key_lives, at_home, reached = cursor.fetchone()
     states = (State.NOTIFYING, State.WAITING_DATA) if purpose is Purpose.NOTICE else (State.EXECUTING,)
     if not holds:
         raise LeaseLost(task=lease.task_id)
@@ -140,6 +159,8 @@ def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow) -> N
         raise CallRefused(reason="approval_lapsed")
     if purpose is Purpose.FIRST and planned.needs_approval and not _deciders_hold_right(case, planned):
         raise CallRefused(reason="decider_lost_right")
+    found: str | None = reached
+    return found
 
 
 def _deciders_hold_right(case: CaseRow, planned: Planned) -> bool:
@@ -150,7 +171,7 @@ def _deciders_hold_right(case: CaseRow, planned: Planned) -> bool:
     counted = Decision.objects.filter(
         proposal_id=planned.proposal_id, kind=Decision.Kind.APPROVE, digest=planned.digest, person__in=permitted
     )
-    return counted.count() >= policy.quorum
+    return counted.count() >= quorum_of(planned.snapshot)
 
 
 def _check_facts(planned: Planned, readings: Readings | None) -> None:

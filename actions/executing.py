@@ -20,6 +20,7 @@ from cases.stages import policy_of
 from integrations.registry import owner_of
 
 from .beginning import Purpose, begin_call
+from .by_hand import FOUND_NOT_DONE
 from .giving_up import READ_AGAIN, give_up, may_still_land, settle_refused_call
 from .models import ActionStatus
 from .planned import Planned, find_planned, reserved
@@ -49,9 +50,7 @@ def execute(lease: Lease) -> Lease | None:
     if planned.in_doubt:
         return _hand_to_reconcile(lease, planned)
     if planned.status is not ActionStatus.PLANNED:
-        with settlement(lease) as settling:
-            pass
-        return settling.next_lease
+        return _go_on(lease, planned)
     purpose = Purpose.FIRST if planned.first_sent_at is None else Purpose.REPEAT
     return send(lease, planned, purpose)
 
@@ -139,6 +138,11 @@ def _confirmed(
         if following is not None:
             settling.follow(NewTask("execute", subject=following.id))
         return
+    _all_confirmed(settling, planned, facts, adds)
+
+
+def _all_confirmed(settling: Settlement, planned: Planned, facts: dict[str, Any], adds: dict[str, int]) -> None:
+    """The last effect of the plan stands: its notices follow, or the case is at its end."""
     notices = planned.notices()
     if notices:
         follow = [NewTask("notify", subject=notice.id) for notice in notices]
@@ -149,6 +153,23 @@ def _confirmed(
         settling.move(Event.UNDONE_WITHOUT_NOTICES, facts=facts, sets=sets, adds=adds)
     else:
         settling.move(Event.EFFECTS_CONFIRMED_WITHOUT_NOTICES, facts=facts, adds=adds)
+
+
+def _go_on(lease: Lease, planned: Planned) -> Lease | None:
+    """Nothing is sent: two people established by hand what became of this effect, and the plan goes on from there."""
+    by_hand = planned.about() | {"found_by": "hand"}
+    with settlement(lease) as settling:
+        if settling.late:
+            pass
+        elif planned.status is ActionStatus.CONFIRMED:
+            following = planned.following()
+            if following is not None:
+                settling.follow(NewTask("execute", subject=following.id))
+            else:
+                _all_confirmed(settling, planned, by_hand, {})
+        elif planned.status is ActionStatus.REFUSED:
+            settling.move(Event.EFFECT_REFUSED, facts=by_hand, sets={"reason": FOUND_NOT_DONE})
+    return settling.next_lease
 
 
 def _accepted(settling: Settlement, planned: Planned, call_id: str, outcome: Confirmed) -> None:

@@ -16,18 +16,21 @@ from cases.settling import Fault, Settlement, settlement
 from integrations.registry import get_adapter, owner_of
 
 from .models import ActionStatus
+from .pausing import wait_for_resuming
 from .planned import Planned, find_planned
 from .storing import cancel_planned, end_lost_calls, store_outcome
 
 rng = Random()  # noqa: S311  # jitter, no secret
 
-HELD_UP = timedelta(seconds=15)  #: until a paused system or installation is tried again
+HELD_UP = timedelta(seconds=15)  #: until an installation that sends nothing is tried again
 READ_AGAIN = timedelta(seconds=2)  #: until an accepted effect is read back again
 
 
 def settle_refused_call(lease: Lease, planned: Planned, readings: Readings, refused: CallRefused) -> Lease | None:
     """Nothing was sent. What the re-read showed is stored with the event that the reason names."""
     reason = refused.params["reason"]
+    if reason == "paused":
+        return wait_for_resuming(lease, planned, refused, readings)
     with settlement(lease) as settling:
         store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
         match reason:
@@ -40,7 +43,7 @@ def settle_refused_call(lease: Lease, planned: Planned, readings: Readings, refu
                 give_up(settling, planned, Event.FACTS_CHANGED, {"changed": refused.params["differences"]})
             case "approval_lapsed" | "decider_lost_right":
                 give_up(settling, planned, Event.APPROVAL_LAPSED, {"reason": reason})
-            case "paused" | "installation" | "facts_stale":
+            case "installation" | "facts_stale":
                 settling.again(HELD_UP, give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
             case "began_already" | "key_expired":
                 settling.fail(Fault(FaultKind.TRANSIENT, reason), rng=rng)

@@ -90,6 +90,13 @@ class Action(models.Model):
             ),
             models.Index(fields=["case", "id"], name="action_of_case"),
             models.Index(fields=["organisation", "subject"], name="action_by_subject"),
+            # What a cap counts: the effects of one system within the last hour.
+            models.Index(
+                fields=["system", "first_sent_at"],
+                include=["organisation"],
+                condition=models.Q(kind=ActionKind.EFFECT, first_sent_at__isnull=False),
+                name="action_sent_by_system",
+            ),
         ]
         triggers = [
             pgtrigger.ReadOnly(

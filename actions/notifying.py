@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
+from approvals.snapshots import effects_of
 from caseflow.domain.errors import CallRefused, LeaseLost, Purged
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
@@ -19,7 +20,8 @@ from integrations.registry import get_adapter, owner_of
 
 from .beginning import Purpose, begin_call
 from .models import Action, ActionStatus
-from .planned import Planned, find_planned, reserved
+from .pausing import wait_for_resuming
+from .planned import Planned, find_planned, reserved, root_of
 from .sending import perform
 from .storing import Asked, add_lookup, end_lost_calls, end_own_call, store_evidence, store_outcome
 from .texts import notice_text
@@ -28,7 +30,7 @@ from .undoing import outcome_of_undoing
 rng = Random()  # noqa: S311  # jitter, no secret
 
 POLICY = RetryPolicy(limit=8, deadline=timedelta(minutes=30))
-HELD_UP = timedelta(seconds=15)  #: until a paused system or installation is tried again
+HELD_UP = timedelta(seconds=15)  #: until an installation that sends nothing is tried again
 
 
 def load_notice(lease: Lease) -> Planned:
@@ -60,6 +62,8 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
     try:
         begun = begin_call(lease, planned, Purpose.NOTICE)
     except CallRefused as refused:
+        if refused.params["reason"] == "paused":
+            return wait_for_resuming(lease, planned, refused)
         with settlement(lease) as settling:
             _held_up(settling, refused.params["reason"])
         return settling.next_lease
@@ -80,7 +84,7 @@ def _held_up(settling: Settlement, reason: str) -> None:
     match reason:
         case "moved_on":
             pass  # the case went another way; nobody waits for this notice
-        case "paused" | "installation":
+        case "installation":
             settling.again(HELD_UP, give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
         case "began_already" | "key_expired":
             settling.fail(Fault(FaultKind.TRANSIENT, reason), rng=rng)
@@ -164,11 +168,12 @@ def _final(settling: Settlement, planned: Planned, call_id: str, outcome: Outcom
     if not all(found is ActionStatus.CONFIRMED for found in [status, *others]):
         facts |= owner_of(planned.spec.system)
         settling.move(Event.NOTICES_UNCONFIRMED, facts=facts, sets={"reason": "notice_unconfirmed"})
-    elif planned.is_undoing:
+        return
+    effects = effects_of(root_of(planned))
+    if effects and all(effect.undoes for effect in effects):
         settling.move(Event.UNDOING_NOTICES_CONFIRMED, facts=facts, sets=outcome_of_undoing(settling.case.id))
     else:
-        done = Event.NOTICES_CONFIRMED if planned.has_effects else Event.CLOSING_NOTICES_CONFIRMED
-        settling.move(done, facts=facts)
+        settling.move(Event.NOTICES_CONFIRMED if effects else Event.CLOSING_NOTICES_CONFIRMED, facts=facts)
 
 
 def _others(planned: Planned) -> list[ActionStatus | None]:

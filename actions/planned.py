@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connection
 
+from approvals.models import Proposal
 from approvals.snapshots import ActionSpec, actions_of, opened
 from cases.claiming import Lease
 
@@ -136,6 +137,12 @@ def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
         unanswered_at=unanswered_at,
         key_age=key_age,
     )
+
+
+def root_of(planned: Planned) -> Mapping[str, Any]:
+    """The snapshot of the plan that the action belongs to; of a notice sent again, that of the plan it was first in."""
+    root = planned.snapshot.get("resends")
+    return opened(Proposal.objects.get(public_id=root).snapshot) if root else planned.snapshot
 
 
 def reserved(lease: Lease, planned: Planned) -> Planned:

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from accounts import access
 from accounts.models import Person
 from accounts.principal import actor_of_person
+from approvals.deciders import look_again
 from approvals.models import Decision, Proposal
 from approvals.proposing import next_number, store_proposal
 from approvals.refusing import record_refusal
@@ -86,6 +87,9 @@ def _withdraw(proposal: Proposal, person: Person) -> Withdrawn:
     written = advance_case(case, Event.WITHDRAWN, actor=actor_of_person(person), facts=facts)
     expire = NewTask("expire", subject=again.public_id, at=again.valid_until)
     publish(written.case, started_by(transition.starts, [expire]))
+    if set(again.causers) != set(proposal.causers):
+        # Who supplied data under way decides no more: perhaps too few are left.
+        look_again(case.organisation_id)
     ring_after_commit()
     return Withdrawn(again, written.case)
 

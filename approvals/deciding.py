@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -39,7 +39,7 @@ from cases.settling import started_by
 
 from .models import Decision, Proposal
 from .refusing import record_refusal
-from .snapshots import changed_facts, effects_of, opened
+from .snapshots import changed_facts, effects_of, opened, quorum_of
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 MAX_REASON = 4000  #: characters
@@ -125,9 +125,8 @@ def _checked(kind: str, digest: Any, version: Any, reason: Any, next: Any) -> Sa
 
 def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     case = lock_case(proposal.case_id)
-    access.require(person, case.organisation_id, _policy(case).right)
-    earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
     now, told = _check_newest(case, proposal, person)
+    earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
@@ -151,15 +150,20 @@ def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) 
 def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[datetime, bool]:
     """The database's moment, read after the wait for the lock, and whether the person told something of this case.
 
-    Raises StaleSnapshot where a newer plan is proposed.
+    Raises NotPermitted without the right, and StaleSnapshot where a newer plan is proposed. One query.
     """
+    right = _policy(case).right
+    permitted = access.persons_with_right(case.organisation_id, right).filter(pk=person.pk)
     told = IntakeRevision.objects.filter(case_id=case.id, told_by_person=person.pk)
     newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number")
     moment = Func(function="clock_timestamp", output_field=DateTimeField())
-    found = newest.values_list("pk", "public_id", moment, Exists(told)).first()
+    found = newest.values_list("pk", "public_id", moment, Exists(told), Exists(permitted)).first()
     if found is None:
+        access.require(person, case.organisation_id, right)
         raise NotDecidable(state=case.state.value)
-    pk, public_id, now, has_told = found
+    pk, public_id, now, has_told, may_decide = found
+    if not may_decide:
+        raise NotPermitted(right=right.value)
     if pk != proposal.pk:
         raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": public_id}})
     return now, has_told
@@ -182,9 +186,9 @@ def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
 def _record(
     case: CaseRow, proposal: Proposal, person: Person, said: Said, earlier: Sequence[Decision], now: datetime
 ) -> Decided:
-    policy = _policy(case)
-    approvals = sum(decision.kind == Kind.APPROVE for decision in earlier) + 1
-    decisive = said.kind != Kind.APPROVE or approvals >= policy.quorum
+    policy, quorum = _policy(case), quorum_of(opened(proposal.snapshot))
+    approvals = _still_counted(case, policy, earlier) + 1
+    decisive = said.kind != Kind.APPROVE or approvals >= quorum
     approved = said.kind == Kind.APPROVE and decisive
     undo_until = now + timedelta(seconds=settings.CASEFLOW_UNDO_SECONDS)
     field = f"decision.{proposal.public_id}.{person.pk}.{said.kind}" if said.reason else ""
@@ -203,11 +207,21 @@ def _record(
     )
     if said.reason:
         store_texts(case.id, {field: said.reason}, at=now)
-    moved = _move(case, proposal, person, said, decision, approvals)
+    moved = _move(case, proposal, person, said, decision, {"approvals": approvals, "quorum": quorum})
     return Decided(decision, True, moved)
 
 
-def _move(case: CaseRow, proposal: Proposal, person: Person, said: Said, decision: Decision, approvals: int) -> CaseRow:
+def _still_counted(case: CaseRow, policy: ApprovalPolicy, earlier: Sequence[Decision]) -> int:
+    """Approvals whose giver may still decide: what `begin_call` would not count brings no plan on its way."""
+    givers = [decision.person_id for decision in earlier if decision.kind == Kind.APPROVE]
+    if not givers:
+        return 0
+    return access.persons_with_right(case.organisation_id, policy.right).filter(pk__in=givers).count()
+
+
+def _move(
+    case: CaseRow, proposal: Proposal, person: Person, said: Said, decision: Decision, counted: Mapping[str, int]
+) -> CaseRow:
     actor = actor_of_person(person)
     facts = {
         "proposal": proposal.public_id,
@@ -218,8 +232,7 @@ def _move(case: CaseRow, proposal: Proposal, person: Person, said: Said, decisio
         "reason_field": decision.reason_field,
     }
     if not decision.decisive:
-        quorum = {"approvals": approvals, "quorum": _policy(case).quorum}
-        return record_event(case, "decision.approved", actor=actor, facts=facts | quorum).case
+        return record_event(case, "decision.approved", actor=actor, facts={**facts, **counted}).case
     event, sets, adds, follow = _consequence(case, proposal, said, decision)
     if decision.undo_until:
         facts |= {"undo_until": decision.undo_until, "execute_by": decision.execute_by}

@@ -25,6 +25,7 @@ from cases.publishing import NewTask
 from cases.rows import CaseRow
 from cases.settling import Settlement, settlement
 
+from .deciders import REASON, lacking
 from .models import Proposal
 from .proposers import Proposer, proposer_named
 from .rules import check_plan, check_proposed
@@ -33,15 +34,22 @@ from .snapshots import build_snapshot, effects_of, notices_of, sealed
 _rng = SystemRandom()
 
 #: Who ordered one of these caused what is proposed afterwards, and does not decide on it (design §9).
-ORDERS = tuple(
-    f"case.{event}"
-    for event in (
-        Event.OBSERVE_AGAIN,
-        Event.INPUT_CORRECTED,
-        Event.RECONCILE_ORDERED,
-        Event.REPEAT_ORDERED,
-        Event.RESULT_BY_HAND,
-    )
+ORDERS = (
+    *(
+        f"case.{event}"
+        for event in (
+            Event.OBSERVE_AGAIN,
+            Event.INPUT_CORRECTED,
+            Event.RECONCILE_ORDERED,
+            Event.REPEAT_ORDERED,
+            Event.RESULT_BY_HAND,
+            Event.NOTICE_ORDERED,
+        )
+    ),
+    # The first of two persons, and orders that move no state.
+    "recovery.waiting",
+    "recovery.reconcile_ordered",
+    "recovery.not_applied_accepted",
 )
 
 
@@ -185,16 +193,29 @@ def next_number(case_id: int) -> int:
 def _act(
     settling: Settlement, process: Process, proposer: Proposer, proposed: Proposed, plan: Plan, ground: Ground
 ) -> None:
-    policy = process.approval
+    policy, sets = process.approval, {"ending": proposed.decision}
+    lacks = _lacking_deciders(settling, process, ground)
+    if lacks:
+        settling.move(Event.PERSON_NEEDED, facts=_said(proposed) | lacks, sets=sets | {"reason": REASON})
+        return
     valid_until = settling.now + policy.validity if policy else None
     proposal, facts = _store(settling, proposer, proposed, plan, ground, valid_until)
-    sets = {"ending": proposed.decision}
     if policy:
         expire = NewTask("expire", subject=proposal.public_id, at=valid_until)
         settling.move(Event.PROPOSAL_READY, facts=facts, sets=sets, follow=[expire])
     else:
         first = facts["actions"][0]
         settling.move(Event.PLAN_READY, facts=facts, sets=sets, follow=[NewTask("execute", subject=first)])
+
+
+def _lacking_deciders(settling: Settlement, process: Process, ground: Ground) -> dict[str, int]:
+    """Read behind the case's lock: who takes a right afterwards looks at this case once more."""
+    policy = process.approval
+    if policy is None:
+        return {}
+    quorum = policy.quorum_for(ground.facts)
+    approval = {"right": policy.right, "quorum": quorum, "four_eyes": policy.four_eyes}
+    return lacking(settling.case.organisation_id, approval, ground.causers)
 
 
 def _close(settling: Settlement, proposer: Proposer, proposed: Proposed, plan: Plan, ground: Ground) -> None:

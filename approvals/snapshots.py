@@ -34,6 +34,7 @@ class ActionSpec:
     confirms: Mapping[str, Any]
     again_after: str = ""
     undoes: str = ""
+    repeats: str = ""  #: of a notice sent again: the id of the one before
 
 
 def build_snapshot(
@@ -93,7 +94,8 @@ def build_snapshot(
         # Everything that is read for this plan, now or in four hours, is read of the subjects that this revision names.
         "intake_revision": intake_revision,
         "actions": actions,
-        "approval": {"right": policy.right.value, "quorum": policy.quorum, "four_eyes": policy.four_eyes}
+        # How many have to approve is a part of what they approve: a later rule does not change it.
+        "approval": {"right": policy.right.value, "quorum": policy.quorum_for(facts), "four_eyes": policy.four_eyes}
         if policy
         else None,
         "valid_until": valid_until.isoformat() if valid_until else None,
@@ -108,6 +110,25 @@ def with_new_ids(snapshot: Mapping[str, Any], *, number: int) -> dict[str, Any]:
         name = public_id("A", _rng)
         actions.append(action | {"id": name, "key": f"{process}:{name}"})
     return dict(snapshot) | {"number": number, "actions": actions}
+
+
+def resent(snapshot: Mapping[str, Any], notices: Sequence[str], *, number: int, root: str) -> dict[str, Any]:
+    """A plan of nothing but these notices of `snapshot`, under new ids; `root` is the plan whose notices they are."""
+    process = snapshot["process"]
+    actions: list[dict[str, Any]] = []
+    for action in snapshot["actions"]:
+        if action["id"] in notices:
+            name = public_id("A", _rng)
+            fresh = {"position": len(actions) + 1, "id": name, "key": f"{process}:{name}", "repeats": action["id"]}
+            actions.append(action | fresh)
+    plan = {"number": number, "actions": actions, "approval": None, "valid_until": None, "resends": root}
+    return dict(snapshot) | plan
+
+
+def quorum_of(snapshot: Mapping[str, Any]) -> int:
+    """How many persons have to approve this plan. Raises TypeError for a plan that needs nobody."""
+    quorum: int = snapshot["approval"]["quorum"]
+    return quorum
 
 
 def sealed(snapshot: Mapping[str, Any]) -> tuple[bytes, str]:

@@ -1,4 +1,4 @@
-"""The stages of this room: propose, and expire what nobody decided."""
+"""The stages of this room: propose, expire what nobody decided, and stop what nobody may decide any more."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from cases.claiming import Lease
 from cases.settling import settlement
 from cases.stages import Stage, register
 
+from .deciders import STAGE, find_deciders
 from .proposing import load_ground, propose
 
 
@@ -19,3 +20,4 @@ def expire(lease: Lease) -> Lease | None:
 
 register(Stage("propose", propose, load=load_ground))
 register(Stage("expire", expire))
+register(Stage(STAGE, find_deciders, carries=False))

@@ -58,3 +58,8 @@ def primitives(value: Any) -> Any:
 def chain_hash(previous: bytes, at_us: int, body: bytes) -> bytes:
     """The same formula as in `cases.advancing`, for whoever checks the chain outside the database."""
     return hashlib.sha256(previous + at_us.to_bytes(8, "big") + body).digest()
+
+
+def first_link(organisation_id: int) -> bytes:
+    """What the first event of an organisation's stream follows from: a stream cannot be passed off as another's."""
+    return organisation_id.to_bytes(8, "big")

@@ -23,8 +23,11 @@ class AuditEvent(AppendOnly):
     """Who did what, when, on which facts, what was asked and what came of it. Ids and primitives only.
 
     `body` are the canonical bytes; the other columns repeat parts of it for queries. In the stream of a case
-    `hash = sha256(hash of seq-1 || at_us as 8 bytes, big-endian || body)`.
+    `hash = sha256(hash of seq-1 || at_us as 8 bytes, big-endian || body)`. An event without a case gets its number and
+    hash as an `OrganisationLink`.
     """
+
+    organisation_path = "organisation_id"
 
     organisation_id = models.BigIntegerField()
     case_id = models.BigIntegerField(null=True)
@@ -52,7 +55,40 @@ class AuditEvent(AppendOnly):
                 name="audit_case_rows_are_numbered",
             ),
         ]
-        indexes = [models.Index(fields=["organisation_id", "id"], name="audit_by_organisation")]
+        indexes = [models.Index(fields=["organisation_id", "at_us", "id"], name="audit_by_time")]
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.seq}"
+
+
+class OrganisationLink(AppendOnly):
+    """The place of an event in its organisation's stream; only `audit.linking` writes it.
+
+    `hash = sha256(hash of seq-1 || at_us || body)` of the event; number 1 follows from the organisation's number as 8
+    bytes, big-endian.
+    """
+
+    organisation_id = models.BigIntegerField()
+    seq = models.BigIntegerField(help_text="Number within the organisation, from 1, in the order of commits.")
+    event = models.OneToOneField(AuditEvent, on_delete=models.PROTECT, related_name="link")
+    hash = models.BinaryField()
+
+    class Meta(AppendOnly.Meta):
+        abstract = False
+        constraints = [
+            models.UniqueConstraint(fields=["organisation_id", "seq"], name="audit_one_number_within_organisation"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.organisation_id} #{self.seq}"
+
+
+class WaitingEvent(models.Model):
+    """An organisation event that has no number yet. A trigger puts it here, the sealer takes it out."""
+
+    runtime_rights = "SELECT, INSERT, DELETE"
+
+    event = models.OneToOneField(AuditEvent, on_delete=models.PROTECT, primary_key=True, related_name="+")
+
+    def __str__(self) -> str:
+        return str(self.event_id)

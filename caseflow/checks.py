@@ -5,6 +5,7 @@ Loaded by the project's AppConfig once every room has registered what it has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from django.utils.module_loading import import_string
 
 from approvals.proposers import proposer_named
 from caseflow.domain.lifecycle import CLOSED
-from caseflow.domain.process import EffectSpec, EndingKind, NoticeSpec, Plan, Process
+from caseflow.domain.process import AmountQuorum, EffectSpec, EndingKind, NoticeSpec, Plan, Process
 from caseflow.trying import possible_plans
 from cases.stages import LEASE, RENEW_EVERY, Stage, all_stages
 from integrations.contract import Adapter
@@ -36,6 +37,7 @@ def check_installation(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -
     adapters, messages = resolved_adapters()
     processes, problems = resolved_processes()
     messages += problems
+    messages += check_caps()
     messages += check_stages(all_stages().values())
     for process in processes:
         messages += check_process(process, adapters)
@@ -84,6 +86,19 @@ def resolved_processes() -> tuple[list[Process], list[CheckMessage]]:
             messages.append(_error(3, f"two processes are called {key}"))
         processes[key] = process
     return list(processes.values()), messages
+
+
+def check_caps() -> list[CheckMessage]:
+    """A misspelt system would have no cap at all, and nobody would notice."""
+    caps = [
+        *settings.CASEFLOW_EFFECTS_PER_HOUR.items(),
+        *settings.CASEFLOW_EFFECTS_PER_HOUR_AND_ORGANISATION.items(),
+    ]
+    return [
+        _error(30, f"the cap {system}={number} is for no system, or for less than one effect per hour")
+        for system, number in caps
+        if system not in settings.ADAPTERS or number < 1
+    ]
 
 
 def check_stages(stages: Iterable[Stage]) -> list[CheckMessage]:
@@ -146,6 +161,25 @@ def _people(process: Process) -> Iterator[CheckMessage]:
         proposer_named(process.proposer)
     except KeyError:
         yield _error(13, f"there is no proposer {process.proposer}", process)
+    policy = process.approval
+    if policy is None:
+        return
+    numbers = [policy.quorum, *(policy.by_amount.numbers if policy.by_amount else [])]
+    if min(numbers) < 1:
+        yield _error(22, f"a quorum of {min(numbers)} lets a plan through without a person", process)
+    if policy.by_amount is not None:
+        yield from _by_amount(process, policy.by_amount)
+
+
+def _by_amount(process: Process, by_amount: AmountQuorum) -> Iterator[CheckMessage]:
+    """What the quorum rests on is read again before the send, as everything that a decision depends on."""
+    for path in (by_amount.amount, by_amount.currency):
+        if path not in process.critical:
+            yield _error(23, f"its quorum depends on {path}, which is not critical", process)
+    for currency, steps in by_amount.steps.items():
+        for start in steps:
+            if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", start):
+                yield _error(24, f"its quorum for {currency} begins at {start!r}, which is no amount", process)
 
 
 def _retries(process: Process) -> Iterator[CheckMessage]:

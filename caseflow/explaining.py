@@ -9,17 +9,24 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from accounts.principal import Principal
 from actions.models import Action
 from actions.selectors import Entry, list_actions, timeline
 from approvals.models import Decision, Proposal
 from approvals.selectors import list_proposals
 from caseflow.console import vocabulary, words
+from caseflow.console.pauses import PauseShown, shown
+from caseflow.domain import recovery_words
 from cases.models import Case, Task
 from cases.models.task import LIVE
 from cases.observing import newest_observations
 from cases.selectors import CaseFilter, get_case, get_intake, list_cases, masked
 from cases.wording import event_text
+from operations.models import Recovery
+from operations.pauses import pauses_of_case, unsettled_systems
+from operations.selectors import list_recoveries
 
 #: The error text of these may hold anything the program had at hand, so only the code is told.
 UNTOLD = frozenset({"internal_error"})
@@ -38,7 +45,7 @@ def find_cases(principal: Principal, name: str, organisation: str = "") -> list[
 
 def explain(case: Case) -> dict[str, Any]:
     """Everything as JSON values; moments are UTC ISO strings."""
-    history = timeline(case.pk)
+    history, intake = timeline(case.pk), get_intake(case.pk)
     return {
         "case": case.public_id,
         "external_id": case.external_id,
@@ -59,15 +66,36 @@ def explain(case: Case) -> dict[str, Any]:
         "ending": _ending(case),
         "outcome": {"code": case.outcome, "says": str(words.OUTCOMES[case.outcome])} if case.outcome else None,
         "wait_until": _at(case.wait_until),
+        "pauses": [_pause(pause) for pause in _pauses(case)],
         "effects_open": case.effects_open,
         "effects_done": case.effects_done,
-        "told": masked(dict(get_intake(case.pk).body)),
-        "facts": [_fact(row) for row in newest_observations(case.pk)],
+        "told": dict(intake.body),
+        "facts": [_fact(row, intake.erased) for row in newest_observations(case.pk)],
         "proposals": [_proposal(case, proposal) for proposal in list_proposals(case.pk)],
         "actions": [_action(action) for action in list_actions(case.pk)],
+        "recoveries": [_recovery(row) for row in list_recoveries(case.pk)],
         "planned": [_task(task) for task in _live_tasks(case)],
         "timeline": [_entry(entry) for entry in history.entries],
         "timeline_complete": history.complete,
+    }
+
+
+def _pauses(case: Case) -> list[PauseShown]:
+    """What an open case waits for besides its own work."""
+    if case.closed_at is not None:
+        return []
+    plan = Proposal.objects.filter(case=case, has_effects=True).order_by("-number").first()
+    return shown(pauses_of_case(case, unsettled_systems(plan, Action.objects.filter(case=case))))
+
+
+def _pause(pause: PauseShown) -> dict[str, Any]:
+    return {
+        "id": pause.public_id,
+        "says": pause.title,
+        "reason": pause.reason,
+        "by": pause.by,
+        "since": _at(pause.at),
+        "until": _at(pause.until),
     }
 
 
@@ -83,14 +111,14 @@ def _ending(case: Case) -> dict[str, str] | None:
     return {"code": case.ending, "says": words.ending_sentence(case.process, case.process_version, case.ending)}
 
 
-def _fact(row: Any) -> dict[str, Any]:
+def _fact(row: Any, erased: bool) -> dict[str, Any]:
     return {
         "name": row.name,
         "label": vocabulary.fact_label(row.name),
         "system": row.source,
         "observed_at": _at(row.observed_at),
         "call": row.call_id,
-        "value": masked(row.value),
+        "value": masked(row.value, erased=erased),
     }
 
 
@@ -143,6 +171,30 @@ def _action(action: Action) -> dict[str, Any]:
         "first_sent_at": _at(action.first_sent_at),
         "settled_at": _at(action.settled_at),
         "calls": [_call(call) for call in action.calls.all()],
+    }
+
+
+def _recovery(row: Recovery) -> dict[str, Any]:
+    """An order by a person; its reason and written evidence are personal text and stay hidden."""
+    return {
+        "id": row.public_id,
+        "kind": row.kind,
+        "says": gettext(recovery_words.KINDS[row.kind]),
+        "status": row.status,
+        "came_of_it": gettext(recovery_words.STATUSES[row.status]),
+        "action": row.action.public_id if row.action else "",
+        "action_status": row.action_status,
+        "result": row.result,
+        "asked_by": row.asked_by.get_full_name(),
+        "asked_at": _at(row.asked_at),
+        "authorised_by": row.authorised_by.get_full_name() if row.authorised_by else "",
+        "authorised_at": _at(row.authorised_at),
+        "evidence_call": row.evidence_call,
+        "has_evidence": bool(row.evidence_field or row.evidence_call),
+        "case_version": row.case_version,
+        "stage": row.stage,
+        "outcome": row.outcome,
+        "version_after": row.version_after,
     }
 
 

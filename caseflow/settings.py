@@ -31,6 +31,14 @@ def _is_web_address(value: str) -> None:
         raise ValidationError("An address begins with http:// or https://.")
 
 
+def _rate(value: str) -> tuple[int, int]:
+    """`60/300`: sixty in five minutes; `0/1`: without a limit."""
+    most, _, seconds = value.partition("/")
+    if not (most.isdigit() and seconds.isdigit() and int(seconds)):
+        raise ValidationError("A limit is written as a number of requests, a slash and a number of seconds.")
+    return int(most), int(seconds)
+
+
 # Not eager: a start with three things wrong names all three, at `seal`.
 env = Env(eager=False)
 with env.prefixed("CASEFLOW_"):
@@ -40,6 +48,11 @@ with env.prefixed("CASEFLOW_"):
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
     DEBUG = env.bool("DEBUG", default=False)
     CASEFLOW_UNDO_SECONDS = env.int("UNDO_SECONDS", default=15)
+    #: "subscriptions=500,payments=50": an effect more within an hour pauses the system by itself; unnamed: no cap.
+    CASEFLOW_EFFECTS_PER_HOUR: dict[str, int] = env.dict("EFFECTS_PER_HOUR", subcast_values=int, default={})
+    CASEFLOW_EFFECTS_PER_HOUR_AND_ORGANISATION: dict[str, int] = env.dict(
+        "EFFECTS_PER_HOUR_AND_ORGANISATION", subcast_values=int, default={}
+    )
     CASEFLOW_BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000", validate=_is_web_address)
     #: web, worker, dispatcher or command: what PostgreSQL shows as application_name.
     CASEFLOW_ROLE = env.str("ROLE", default="command")
@@ -48,7 +61,13 @@ with env.prefixed("CASEFLOW_"):
     #: The proxy in front sets X-Forwarded-Proto itself and strips a client's own.
     _trusts_proxy = env.bool("TRUST_PROXY", default=False)
     _hashes_fast = env.bool("FAST_HASH", default=False)
+    _session_idle = env.int("SESSION_IDLE_MINUTES", default=30)
+    _session_limit = env.int("SESSION_LIMIT_HOURS", default=12)
+    _limits: dict[str, tuple[int, int]] = env.dict("LIMITS", subcast_values=_rate, default={})
     _log_level = env.str("LOG_LEVEL", default="INFO")
+    #: Outside the database: where seals of the audit trail lie, and the private key that signs them.
+    CASEFLOW_SEAL_FOLDER = env.str("SEAL_FOLDER", default="")
+    CASEFLOW_SEAL_KEY_FILE = env.str("SEAL_KEY_FILE", default="")
 _database_url = env.str("DATABASE_URL", validate=_is_postgres)
 _database_owner_url = env.str("DATABASE_OWNER_URL", default="", validate=_is_postgres)
 REDIS_URL = env.str("REDIS_URL")
@@ -73,7 +92,7 @@ PROCESSES = ["caseflow.processes.restore_access.RestoreAccess"]
 # Django ---------------------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "accounts.admin_apps.OwnAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -111,10 +130,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.sessions.SessionLimits",
     "accounts.middleware.PreferencesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "caseflow.console.limiting.TooManyRequestsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -227,8 +248,27 @@ AXES_FAILURE_LIMIT = 5  #: wrong passwords in a row
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the page says when it ends, and so it does
+AXES_CLIENT_IP_CALLABLE = "accounts.addresses.client_address"
 AXES_VERBOSE = False
 AXES_LOCKOUT_CALLABLE = "caseflow.console.views.signing.locked_out"
+
+CASEFLOW_TRUST_PROXY = _trusts_proxy
+CASEFLOW_SESSION_IDLE = timedelta(minutes=_session_idle)
+CASEFLOW_SESSION_LIMIT = timedelta(hours=_session_limit)
+SESSION_COOKIE_AGE = int(CASEFLOW_SESSION_LIMIT.total_seconds())
+
+#: (requests, seconds) of one person, machine or address; CASEFLOW_LIMITS changes some: `intake=600/60,export=5/3600`.
+CASEFLOW_LIMITS = {
+    "sign_in": (60, 60),  # of one address, behind which a whole office may stand
+    "intake": (3000, 60),
+    "search": (300, 60),
+    "export": (20, 3600),
+    "webhook": (600, 60),
+    "webhook_refusal": (10, 60),  # events that put a refused webhook on record
+} | _limits
+#: Two installations that share a Redis count apart.
+CASEFLOW_LIMITS_NAME = CASEFLOW_INSTALLATION_ID.hex
 
 # Headers, cookies, static files ---------------------------------------------------------------------------------------
 
@@ -326,6 +366,8 @@ SPECTACULAR_SETTINGS = {
         "ActionKind": "actions.models.ActionKind",
         "ActionStatus": "actions.models.ActionStatus",
         "CallKind": "actions.models.ExternalCall.Kind",
+        "PauseKind": "cases.models.Pause.Kind",
+        "RecoveryKind": "caseflow.api.recovery_shapes.KINDS",
     },
 }
 

@@ -1,4 +1,4 @@
-"""The stages of this room: start the check, read the facts, read again later, stop waiting."""
+"""The stages of this room: start the check, read the facts, look where somebody rang, read again, stop waiting."""
 
 from __future__ import annotations
 
@@ -38,6 +38,20 @@ def observe(lease: Lease) -> Lease | None:
     return settling.next_lease
 
 
+def look(lease: Lease) -> Lease | None:
+    """An outside system rang: read every fact and store it. Whatever became of it, the case goes its own way."""
+    if lease.case is None:
+        raise ValueError("look needs a case")
+    known: Known = lease.loaded
+    readings = read_now(lease.case.definition, known.intake, revision=known.revision)
+    with settlement(lease) as settling:
+        sealer = Sealer.of_wrapped(known.wrapped_key) if known.wrapped_key else None
+        ids = store_readings(lease.case.id, readings, at=settling.now, sealer=sealer)
+        calls = {fact.name: fact.call_id for fact in readings.readings}
+        settling.record("facts.observed", facts={"observations": ids, "calls": calls})
+    return settling.next_lease
+
+
 def recheck(lease: Lease) -> Lease | None:
     """The moment to read again has come."""
     with settlement(lease) as settling:
@@ -58,5 +72,7 @@ def _load_known(lease: Lease) -> object:
 
 register(Stage("check", check, inline=True))
 register(Stage("observe", observe, load=_load_known))
+# A doorbell: nothing waits for it, and one that is not answered must not stop a case.
+register(Stage("look", look, load=_load_known, carries=False))
 register(Stage("recheck", recheck))
 register(Stage("data_due", data_due))

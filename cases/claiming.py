@@ -16,7 +16,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 
 from .processes import all_processes
-from .publishing import PAUSED, Fresh
+from .publishing import CONCERNED, PAUSED, Fresh
 from .rows import SELECTED, CaseRow
 from .stages import Stage, all_stages, stage_named
 
@@ -59,6 +59,12 @@ class Lease:
         return (*case, self.stage, f"attempt-{self.number}")
 
 
+#: How long a due task could not be claimed because of pauses: time that counts neither as work nor as patience.
+_HELD = f"""coalesce((
+    SELECT sum(least(p.ended_at, p.until, clock.at) - greatest(p.at, task.available_at)) FROM cases_pause p
+    WHERE least(p.ended_at, p.until, clock.at) > greatest(p.at, task.available_at)
+    AND {CONCERNED.format(process="task.process", organisation="task.organisation_key")}), interval '0')"""
+
 _CLAIM = f"""
 WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at),
 mine AS MATERIALIZED (
@@ -66,8 +72,9 @@ mine AS MATERIALIZED (
          known.stage IS NOT NULL AND (task.process = '' OR task.process = ANY(%(processes)s)) AS known,
          known.span, known.lease,
          coalesce((known.losses ->> task.process)::int, known.infrastructure) AS infrastructure,
-         coalesce(task.deadline_at, clock.at
-           + coalesce((known.patience ->> task.process)::float8, known.usual) * interval '1 second') AS patience_ends
+         coalesce(CASE WHEN task.deadline_at > clock.at THEN task.deadline_at ELSE task.deadline_at + {_HELD} END,
+           clock.at + coalesce((known.patience ->> task.process)::float8, known.usual) * interval '1 second')
+           AS patience_ends
   FROM cases_task task CROSS JOIN clock
   LEFT JOIN jsonb_to_recordset(%(stages)s::jsonb)
        AS known(stage text, span float8, lease float8, infrastructure int, losses jsonb, usual float8, patience jsonb)

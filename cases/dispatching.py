@@ -16,8 +16,6 @@ from django.db import connection, transaction
 
 from caseflow.domain.failpoints import failpoint
 
-from .publishing import PAUSED
-
 log = logging.getLogger("caseflow.dispatcher")
 
 WINDOW = 64  #: tasks rung and not yet claimed, per queue
@@ -53,8 +51,9 @@ WITH stale AS (
 UPDATE cases_task t SET rung_at = clock_timestamp() FROM stale WHERE t.id = stale.id RETURNING t.id
 """
 
-#: The heads of every organisation's own line, dealt round-robin, so that one flood does not starve the others.
-_RING_NEW = f"""
+#: The heads of every organisation's own line, dealt round-robin, so that one flood does not starve the others. What is
+#: paused is gathered once a line: asked of every row, a flood that waits would cost the others their sweep.
+_RING_NEW = """
 WITH RECURSIVE now AS MATERIALIZED (SELECT clock_timestamp() AS at),
 room AS MATERIALIZED (
   SELECT greatest(0, %(window)s - count(*)) AS free FROM cases_task
@@ -70,10 +69,15 @@ lines(organisation_key) AS (
 heads AS (
   SELECT head.*, row_number() OVER (PARTITION BY head.organisation_key ORDER BY head.available_at, head.id) AS place
   FROM lines CROSS JOIN now CROSS JOIN room CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(p.key) FILTER (WHERE p.kind = 'process'), '{}') AS processes,
+           coalesce(bool_or(p.kind IN ('organisation', 'all')), false) AS wholly
+    FROM cases_pause p
+    WHERE lines.organisation_key <> 0 AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now.at)
+      AND (p.organisation_id IS NULL OR p.organisation_id = lines.organisation_key)) paused CROSS JOIN LATERAL (
     SELECT t.id, t.organisation_key, t.available_at FROM cases_task t
     WHERE t.queue = %(queue)s AND t.status = 'due' AND t.rung_at IS NULL AND t.organisation_key = lines.organisation_key
       AND t.available_at <= now.at
-      AND NOT (t.organisation_key <> 0 AND {PAUSED.format(process="t.process", organisation="t.organisation_key")})
+      AND NOT paused.wholly AND split_part(t.process, ':', 1) <> ALL(paused.processes)
     ORDER BY t.available_at, t.id LIMIT room.free FOR UPDATE SKIP LOCKED) head),
 chosen AS (SELECT id FROM heads ORDER BY place, available_at, id LIMIT (SELECT free FROM room))
 UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = chosen.id RETURNING t.id

@@ -90,6 +90,15 @@ def read_texts(case_id: int, fields: list[str]) -> dict[str, str]:
     return found
 
 
+def wrap(secret: bytes, owner: str) -> bytes:
+    """A secret that is no case's, wrapped by the settings' key; it opens only as `owner`'s, a public id."""
+    return _encrypt(AESGCM(_master_key()), secret, b"caseflow secret of " + owner.encode())
+
+
+def unwrap(wrapped: bytes | memoryview, owner: str) -> bytes:
+    return _decrypt(AESGCM(_master_key()), bytes(wrapped), b"caseflow secret of " + owner.encode())
+
+
 def _encrypt(cipher: AESGCM, plain: bytes, purpose: bytes) -> bytes:
     nonce = os.urandom(NONCE)
     return nonce + cipher.encrypt(nonce, plain, purpose)

@@ -53,10 +53,13 @@ class Fresh:
     deadline_at: datetime | None
 
 
-PAUSED = """EXISTS (SELECT 1 FROM cases_pause p
-  WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > clock_timestamp())
-  AND (p.kind = 'process' AND p.key = split_part({process}, ':', 1)
-    OR p.kind = 'organisation' AND p.key = {organisation}::text))"""
+#: A pause of a task's process or organisation; what a system's pause holds up is known to `begin_call` only.
+CONCERNED = """(p.organisation_id IS NULL OR p.organisation_id = {organisation})
+  AND (p.kind IN ('organisation', 'all') OR p.kind = 'process' AND p.key = split_part({process}, ':', 1))"""
+PAUSED = (
+    "EXISTS (SELECT 1 FROM cases_pause p"
+    " WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > clock_timestamp()) AND " + CONCERNED + ")"
+)
 
 _END = """
 done AS (

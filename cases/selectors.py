@@ -19,11 +19,13 @@ from caseflow.domain.identifiers import normalise_external_id
 from caseflow.domain.roles import Right
 
 from .beats import BEAT_SILENCE
-from .models import Attempt, Case, IntakeRevision, Observation, WorkerBeat
+from .models import Attempt, Case, CaseKey, IntakeRevision, Observation, WorkerBeat
 
 MAX_ENTRIES = 1000  #: newest rows of one kind in a case's history
+MOVED_SINCE = 20  #: transitions told to somebody who looked at an earlier version
 
 MASK: dict[str, bool] = {"masked": True}
+ERASED: dict[str, bool] = {"erased": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,12 @@ class CaseFilter:
 
 @dataclass(frozen=True, slots=True)
 class IntakeNow:
-    """The newest intake revision, personal fields masked."""
+    """The newest intake revision, personal fields masked. `erased`: the case's personal texts were purged."""
 
     revision: int
     body: Mapping[str, Any]
     at: datetime
+    erased: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +86,37 @@ def get_case(principal: Principal, public_id: str, right: Right = Right.SEE_CASE
 
 def get_intake(case_id: int) -> IntakeNow:
     """What was told last; one query."""
-    newest = IntakeRevision.objects.filter(case_id=case_id).latest("number")
-    return IntakeNow(newest.number, masked(newest.body), newest.at)
+    rows = IntakeRevision.objects.filter(case_id=case_id)
+    number, body, at, key = rows.values_list("number", "body", "at", "case__data_key__case_id").latest("number")
+    return IntakeNow(number, masked(body, erased=key is None), at, key is None)
+
+
+def is_erased(case_id: int) -> bool:
+    """Whether the case's personal texts were purged; one query."""
+    return not CaseKey.objects.filter(case_id=case_id).exists()
 
 
 def list_events(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Happened]:
     """The newest events of a case in their order; one query."""
     rows = AuditEvent.objects.filter(case_id=case_id).order_by("-seq")[:limit]
     return [_happened(row) for row in reversed(rows)]
+
+
+def events_since(case_id: int, version: int) -> list[dict[str, Any]]:
+    """The transitions after `version` as primitives, oldest first, for somebody who looked too early; one query."""
+    rows = AuditEvent.objects.filter(case_id=case_id, version__gt=version).order_by("version")[:MOVED_SINCE]
+    return [
+        {
+            "number": row.seq,
+            "event": row.kind,
+            "from": row.from_state,
+            "to": row.to_state,
+            "version": row.version,
+            "actor": _happened(row).actor_name,
+            "at": row.at.isoformat(),
+        }
+        for row in rows
+    ]
 
 
 def list_attempts(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Attempt]:
@@ -115,14 +141,15 @@ def list_beats() -> QuerySet[WorkerBeat]:
     return WorkerBeat.objects.annotate(state=state).order_by("name", "-beat_at")
 
 
-def masked(value: Any) -> Any:
-    """`value` with every reference to a personal text, `{"personal": …}`, replaced by `{"masked": true}`."""
+def masked(value: Any, *, erased: bool = False) -> Any:
+    """`value` with every reference to a personal text, `{"personal": …}`, replaced by `{"masked": true}`, or by
+    `{"erased": true}` where the texts are gone."""
     if isinstance(value, Mapping):
         if "personal" in value:
-            return dict(MASK)
-        return {name: masked(item) for name, item in value.items()}
+            return dict(ERASED if erased else MASK)
+        return {name: masked(item, erased=erased) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [masked(item) for item in value]
+        return [masked(item, erased=erased) for item in value]
     return value
 
 

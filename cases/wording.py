@@ -25,7 +25,10 @@ def event_text(kind: str, facts: Mapping[str, Any]) -> str:
     """The title of an event of the history."""
     if kind in words.NOTICE_EVENTS and "notice" in (facts.get("kind"), facts.get("purpose")):
         return gettext(words.NOTICE_EVENTS[kind])
-    return gettext(words.EVENTS[kind]) if kind in words.EVENTS else kind
+    if kind in words.HAND_EVENTS and facts.get("found_by") == "hand":
+        return gettext(words.HAND_EVENTS[kind])
+    word = words.EVENTS.get(kind) or words.ORGANISATION_EVENTS.get(kind)
+    return gettext(word) if word else kind
 
 
 def find_ending(slug: str, version: int, decision: str) -> Ending | None:

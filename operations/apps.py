@@ -9,3 +9,4 @@ class OperationsConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("operations.stages")
+        import_module("operations.chaining")

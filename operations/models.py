@@ -6,6 +6,10 @@ from django.db import models
 
 from audit.models import AppendOnly
 
+from .recovery_models import Recovery
+
+__all__ = ["DriftFinding", "DriftRun", "Recovery", "Repair"]
+
 
 class Repair(AppendOnly):
     """One order of a repairing command: who, under which account of the machine, why. Events refer to it."""

@@ -7,14 +7,11 @@ and does nothing the second time.
 
 from __future__ import annotations
 
-import getpass
-import os
-import pwd
 import sys
 from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, transaction
@@ -26,6 +23,7 @@ from accounts.commands import (
     USAGE,
     acting_person,
     add_json,
+    os_account,
     permitted_organisation,
     shown,
     storable,
@@ -38,6 +36,8 @@ from caseflow.domain.roles import Right
 from cases.rows import database_now
 
 from .models import Repair
+
+__all__ = ["Found", "RepairCommand", "os_account"]
 
 MAX_REASON = 500  #: characters
 
@@ -59,6 +59,7 @@ class RepairCommand(BaseCommand):
     """Subclass it: `find` looks, `repair` does one thing again under its locks."""
 
     name: str
+    right: ClassVar[Right] = Right.RECOVER  #: what `--apply` needs in the organisation
 
     @abstractmethod
     def find(self, organisations: list[int] | None) -> list[Found]:
@@ -81,7 +82,7 @@ class RepairCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         person, reason = _ordered_by(options)
-        organisations = _organisations(options["organisation"], person)
+        organisations = _organisations(options["organisation"], person, self.right)
         try:
             found = self.find(organisations)
             if person is not None and options["apply"]:
@@ -96,7 +97,7 @@ class RepairCommand(BaseCommand):
 
     def _apply(self, found: list[Found], person: Person, reason: str) -> None:
         actor = actor_of_person(person)
-        permitted = set(access.organisations_with(person, Right.RECOVER).values_list("pk", flat=True))
+        permitted = set(access.organisations_with(person, self.right).values_list("pk", flat=True))
         repair: Repair | None = None
         done: Counter[int] = Counter()
         for one in found:
@@ -142,19 +143,6 @@ class RepairCommand(BaseCommand):
             self.stdout.write("nothing to repair")
 
 
-def os_account() -> str:
-    """The account of the machine, and who signed in when that is another one."""
-    try:
-        name = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        name = getpass.getuser()
-    try:
-        login = os.getlogin()
-    except OSError:  # no terminal, as under cron
-        login = name
-    return (name if login == name else f"{name} (login {login})")[:120]
-
-
 def _ordered_by(options: dict[str, Any]) -> tuple[Person | None, str]:
     reason = storable(options["reason"], "--reason").replace("\x00", "").strip()
     if options["apply"] and not (options["person"] and reason):
@@ -164,11 +152,11 @@ def _ordered_by(options: dict[str, Any]) -> tuple[Person | None, str]:
     return (acting_person(options["person"]) if options["person"] else None), reason
 
 
-def _organisations(slug: str, person: Person | None) -> list[int] | None:
+def _organisations(slug: str, person: Person | None, right: Right) -> list[int] | None:
     if not slug:
         return None
     if person is not None:
-        return [permitted_organisation(slug, person, Right.RECOVER).pk]
+        return [permitted_organisation(slug, person, right).pk]
     found = Organisation.objects.filter(slug=storable(slug, "--organisation")).values_list("pk", flat=True)
     if not found:
         raise CommandError(f"there is no organisation {shown(slug)}", returncode=USAGE)

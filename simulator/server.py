@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from simulator.control import answer_control
+from simulator.control import KINDS, answer_control
 from simulator.faults import Fault
 from simulator.wire import Answer, AsOf, BadRequest, Request
 from simulator.world import World
@@ -102,7 +102,10 @@ class Handler(BaseHTTPRequestHandler):
     def answer_any(self) -> None:
         try:
             request = self._read()
-            answer = answer_control(self.server.world.ledger, self.server.world.faults, request)
+            world = self.server.world
+            answer = answer_control(world.ledger, world.faults, request) or world.bells.answer(request)
+            if answer is not None and answer.status == 200 and request.method == "PATCH":
+                world.bells.changed(KINDS[request.parts[0]], request.parts[1])
             if answer is not None:
                 self._send(_bytes(answer))
             elif (request.method, request.parts) == ("POST", ("down",)):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from simulator import legacy, mail, payments, subscriptions
+from simulator.bells import Bells
 from simulator.faults import FaultBook
 from simulator.keys import Keys
 from simulator.ledger import Ledger
 from simulator.wire import Answer, Request
+
+#: Collections whose changes are rung out, with the kind of their objects.
+CHANGED = {"payments": "payment", "subscriptions": "subscription"}
 
 
 class World:
@@ -14,8 +18,18 @@ class World:
         self.ledger = ledger
         self.keys = Keys(ledger, key_life)
         self.faults = FaultBook()
+        self.bells = Bells()
 
     def answer(self, request: Request) -> Answer:
+        answer = self._answer(request)
+        if request.method == "POST" and answer.status == 200 and "Idempotent-Replayed" not in answer.headers:
+            # Stored by now: a listener that looks at once sees it.
+            parts = request.parts[1:] if request.parts[0] == "legacy" else request.parts
+            if parts[0] in CHANGED:
+                self.bells.changed(CHANGED[parts[0]], parts[1])
+        return answer
+
+    def _answer(self, request: Request) -> Answer:
         match request.method, request.parts:
             case "GET", ("payments", _):
                 return payments.read_payment(self.ledger, request)

@@ -55,6 +55,12 @@ class Keyless(HookedSubscriptions):
         return HttpSystem.lookup(self, key=key, call_id=call_id)
 
 
+class PromptKeyless(Keyless):
+    """… whose requests land at once or never."""
+
+    settles_after = timedelta(0)
+
+
 class LookupOnly(Keyless):
     """An old system without keys that remembers the reference of what it did."""
 
@@ -66,6 +72,12 @@ class LookupOnly(Keyless):
         found = look_up(system, system="legacy", key=key, call_id=call_id, within=self._read_within)  # type: ignore[arg-type]
         hooks.pass_by("after_lookup")
         return found
+
+
+class PromptLookupOnly(LookupOnly):
+    """… whose requests land at once or never."""
+
+    settles_after = timedelta(0)
 
 
 class _Legacy:

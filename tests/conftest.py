@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
+from django.conf import settings as configured
 from django.db import connections
 from django.test import TransactionTestCase
 from django.test.utils import setup_databases
@@ -30,6 +32,12 @@ def django_db_setup(django_test_environment: None, django_db_blocker: DjangoDbBl
     # Not dropped: threads of a live server may still hold connections, the stand's server goes as a whole, and on a
     # server of one's own the next run drops it first.
     connections.close_all()
+
+
+@pytest.fixture(autouse=True)
+def _limits_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test spends what another may do in a minute."""
+    monkeypatch.setattr(configured, "CASEFLOW_LIMITS_NAME", uuid.uuid4().hex)
 
 
 @pytest.fixture

@@ -75,6 +75,6 @@ def processes(settings: Any, *paths: str) -> Iterator[None]:
 @pytest.fixture
 def test_processes(settings: Any) -> Iterator[None]:
     """The processes of `tests.process_examples` are there, too."""
-    names = ("TwoApprovers", "NoApproval", "TwoEffects", "Told")
+    names = ("TwoApprovers", "ByAmount", "NoApproval", "TwoEffects", "Told")
     with processes(settings, *(f"tests.process_examples.{name}" for name in names)):
         yield

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from caseflow.domain.process import (
+    AmountQuorum,
     ApprovalPolicy,
     Effect,
     EffectSpec,
@@ -25,6 +26,13 @@ class TwoApprovers(RestoreAccess):
 
     slug = "two_approvers"
     approval = ApprovalPolicy(quorum=2)
+
+
+class ByAmount(RestoreAccess):
+    """From ten thousand on, two persons have to approve."""
+
+    slug = "by_amount"
+    approval = ApprovalPolicy(by_amount=AmountQuorum("payment.amount", "payment.currency", {"RUB": {"10000": 2}}))
 
 
 class NoApproval(RestoreAccess):

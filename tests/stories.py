@@ -23,6 +23,9 @@ from caseflow.domain.roles import Role
 from cases.intake import open_case
 from cases.models import Case, Task
 from cases.rows import CaseRow
+from operations.authorising import authorise_recovery
+from operations.models import Recovery
+from operations.ordering import Ordered, order_recovery
 from tests.integrations.conftest import Outside
 from tests.steps import run_due
 
@@ -138,6 +141,23 @@ class Story:
         }
         return decide(proposal=proposal, person=person or self.engine.approver, kind=kind, **(words | said))
 
+    def order(self, kind: str, person: str = "operator", **said: Any) -> Ordered:
+        """As somebody who looked at the case just now."""
+        words: dict[str, Any] = {"seen_version": self.case.version, "reason": "Проверьте ещё раз"}
+        if kind in ("result_by_hand", "finish_by_hand"):
+            words["evidence"] = "https://billing.example.org/S-77"
+        if kind == "result_by_hand":
+            words |= {"action": self.effect.public_id, "action_status": self.effect.status, "result": "done"}
+        return order_recovery(case_id=self.id, kind=kind, person=self.engine.person(person), **(words | said))
+
+    def sign(self, person: str = "approver", **said: Any) -> Ordered:
+        """The second person, who looked at the newest order and at its action just now."""
+        recovery = Recovery.objects.filter(case_id=self.id).latest("id")
+        words: dict[str, Any] = {"seen_version": self.case.version}
+        if recovery.action_id:
+            words["action_status"] = self.effect.status
+        return authorise_recovery(recovery=recovery, person=self.engine.person(person), **(words | said))
+
     def age_proposal(self, by: timedelta) -> None:
         """The newest plan becomes so much older."""
         self.engine.rewrite(
@@ -168,11 +188,14 @@ class Engine:
     organisation: Organisation
     people: dict[str, Person] = field(default_factory=dict)
 
+    #: There from the first ticket on: a plan that too few may decide on does not wait for them.
+    DECIDERS: ClassVar = ("approver", "second", "third")
     ROLES: ClassVar[dict[str, Role]] = {
         "approver": Role.APPROVER,
         "second": Role.APPROVER,
         "third": Role.APPROVER,
         "operator": Role.OPERATOR,
+        "recoverer": Role.RECOVERER,
         "viewer": Role.VIEWER,
     }
 
@@ -207,6 +230,8 @@ class Engine:
         `about` is an earlier ticket about the same customer and subscription; `missing` names collections outside that
         know nothing of it.
         """
+        for username in self.DECIDERS:
+            self.person(username)
         name = uuid.uuid4().hex[:12]
         who = about.customer if about else f"U-{name}"
         what = about.subscription if about else f"S-{name}"

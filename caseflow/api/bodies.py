@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,12 @@ class SupplyDataBody(Body):
     """Intake fields with new values."""
 
     data: dict[str, Any] = Field(description="Only the fields that change.")
+
+
+class RevealBody(Body):
+    """Which personal text."""
+
+    field: str = Field(description="Its name.", examples=["intake.claim"])
 
 
 class DecisionBody(Body):
@@ -60,6 +66,31 @@ class CaseListQuery(PageQuery):
     process: str = ""
     external_id: str = ""
     subject: str = ""
+
+
+class AuditQuery(Query):
+    """Filters of the audit trail of one organisation; they narrow it together."""
+
+    organisation: str
+    kind: Annotated[str, Field(max_length=64)] = ""
+    person: Annotated[str, Field(max_length=150)] = ""
+    case: Annotated[str, Field(max_length=200)] = ""
+    since: Annotated[str, Field(max_length=40)] = ""
+    until: Annotated[str, Field(max_length=40)] = ""
+    after: Annotated[str, Field(max_length=24)] = ""
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+
+
+class AuditExportBody(Body):
+    """What of the audit trail to take out, and in which form."""
+
+    organisation: str = Field(description="Short name of the organisation.", examples=["acme"])
+    form: Literal["jsonl", "csv"] = Field(default="jsonl", description="JSON Lines, or CSV.")
+    kind: str = Field(default="", max_length=64, description="Only events of this kind.", examples=["role.granted"])
+    person: str = Field(default="", max_length=150, description="Only what this person did, by sign-in name.")
+    case: str = Field(default="", max_length=200, description="Only events of this case, by its id or its ticket's.")
+    since: str = Field(default="", max_length=40, description="Not before this moment.")
+    until: str = Field(default="", max_length=40, description="Before this moment.")
 
 
 class FactQuery(Query):

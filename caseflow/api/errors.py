@@ -35,6 +35,12 @@ class ServiceNeverDecides(errors.CaseflowError):
     code = "service_never_decides"
 
 
+class ServiceNeverRecovers(errors.CaseflowError):
+    """Recoveries are ordered and signed by persons; a service account never does."""
+
+    code = "service_never_recovers"
+
+
 class Rule(NamedTuple):
     """The status and the title of one kind of error."""
 
@@ -45,6 +51,9 @@ class Rule(NamedTuple):
 RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.BadInput: Rule(400, gettext_lazy("The request was not understood")),
     errors.TooLarge: Rule(413, gettext_lazy("The request is too large")),
+    errors.TooManyRequests: Rule(429, gettext_lazy("Too many requests")),
+    errors.WebhookRefused: Rule(401, gettext_lazy("Not believed")),
+    errors.WebhookLate: Rule(400, gettext_lazy("Not believed")),
     errors.NotFound: Rule(404, gettext_lazy("Not found")),
     errors.NotPermitted: Rule(403, gettext_lazy("Not permitted")),
     ServiceNeverDecides: Rule(403, gettext_lazy("Not permitted")),
@@ -57,6 +66,14 @@ RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.ProposalExpired: Rule(409, gettext_lazy("The proposal expired")),
     errors.NotYourDecision: Rule(403, gettext_lazy("Not permitted")),
     errors.TooLateToWithdraw: Rule(409, gettext_lazy("Too late to withdraw")),
+    errors.OwnGrant: Rule(403, gettext_lazy("Not permitted")),
+    errors.LastAdministrator: Rule(409, gettext_lazy("The last administrator stays")),
+    errors.VersionMoved: Rule(409, gettext_lazy("The case moved on")),
+    errors.RecoveryNotPossible: Rule(409, gettext_lazy("Not possible now")),
+    errors.RecoveryWaits: Rule(409, gettext_lazy("Ordered already")),
+    errors.RecoveryEnded: Rule(409, gettext_lazy("This order waits for nobody")),
+    errors.SecondPersonNeeded: Rule(403, gettext_lazy("Another person has to sign")),
+    ServiceNeverRecovers: Rule(403, gettext_lazy("Not permitted")),
     errors.SubjectBusy: Rule(409, gettext_lazy("Another case is changing the same object")),
     errors.Purged: Rule(410, gettext_lazy("Personal text was deleted")),
     errors.ProcessNotInstalled: Rule(503, gettext_lazy("This process is not installed here")),
@@ -82,7 +99,8 @@ def handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
         case errors.CaseflowError():
             rule = _rule_of(error)
             extra = masked(primitives(error.params))
-            return _answer(rule.status, error.code, rule.title, detail_of(error), extra)
+            headers = _headers_of_ours(error)
+            return _answer(rule.status, error.code, rule.title, detail_of(error), extra, headers)
         case RequestDataTooBig():
             return handler(errors.TooLarge(limit=MAX_BYTES), context)
         case Http404():
@@ -142,6 +160,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _rule_of(error: errors.CaseflowError) -> Rule:
     return next((RULES[kind] for kind in type(error).__mro__ if kind in RULES), OTHER)
+
+
+def _headers_of_ours(error: errors.CaseflowError) -> dict[str, str]:
+    if isinstance(error, errors.TooManyRequests):
+        return {"Retry-After": str(error.params["wait"])}
+    return {"WWW-Authenticate": "StandardWebhooks"} if isinstance(error, errors.WebhookRefused) else {}
 
 
 def _headers_of(error: exceptions.APIException) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from actions.models import Action, ActionKind, ActionStatus, ExternalCall
 from approvals.models import Decision, Proposal
 from approvals.selectors import Review
-from approvals.snapshots import effects_of
+from approvals.snapshots import effects_of, quorum_of
 from caseflow.domain import words
 from cases.wording import ending_text
 
@@ -136,7 +136,7 @@ class ProposalDetailSerializer(serializers.Serializer[Review]):
             return None
         return {
             "right": seen.policy.right.value,
-            "quorum": seen.policy.quorum,
+            "quorum": quorum_of(seen.snapshot),
             "approvals": seen.approvals,
             "four_eyes": seen.policy.four_eyes,
         }

@@ -16,7 +16,7 @@ from caseflow.domain.roles import Right
 from cases.models import Case
 from cases.selectors import get_case
 
-from .errors import ServiceNeverDecides
+from .errors import ServiceNeverDecides, ServiceNeverRecovers
 
 
 def get_organisation(principal: Principal, slug: str, right: Right) -> Organisation:
@@ -66,6 +66,15 @@ def require_person(principal: Principal, proposal: str) -> Person:
     facts = {"right": Right.DECIDE.value, "proposal": proposal if PUBLIC_ID.fullmatch(proposal) else ""}
     _record(principal, principal.organisation_id, facts)
     raise ServiceNeverDecides
+
+
+def require_recoverer(principal: Principal, name: str) -> Person:
+    """Raises ServiceNeverRecovers: the same for every object, so that it tells nothing of them."""
+    if isinstance(principal, Person):
+        return principal
+    facts = {"right": Right.RECOVER.value, "object": name if PUBLIC_ID.fullmatch(name) else ""}
+    _record(principal, principal.organisation_id, facts)
+    raise ServiceNeverRecovers
 
 
 def refuse(principal: Principal, organisation_id: int, right: Right, **facts: str) -> NoReturn:

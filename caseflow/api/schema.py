@@ -31,6 +31,16 @@ class ProblemSerializer(serializers.Serializer[Any]):
     case = serializers.CharField(required=False, help_text="The case that the ticket opened before.")
     person = serializers.CharField(required=False, help_text="Who decided before.")
     at = serializers.CharField(required=False, help_text="When it was decided or handed over.")
+    seen = serializers.JSONField(required=False, help_text="The version, or state of an action, that was seen.")
+    current = serializers.JSONField(required=False, help_text="The same now.")
+    events = serializers.ListField(
+        child=serializers.DictField(), required=False, help_text="What happened since the version that was seen."
+    )
+    reason = serializers.CharField(required=False, help_text="Why a recovery is not possible now, as a code.")
+    guards = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="The conditions of the case that are against it."
+    )
+    recovery = serializers.CharField(required=False, help_text="The order that is in the way.")
     differences = serializers.DictField(required=False, help_text="What differs: path, then, now.")
 
 
@@ -42,18 +52,34 @@ _PROBLEMS = {
     409: "In conflict with what is stored now.",
     413: "Larger than 256 KiB.",
     415: "Only application/json.",
+    429: "Too many; `Retry-After` says in how many seconds again.",
     503: "The database was busy; nothing was stored.",
 }
 _READ = (401, 404)
-_WRITE = (400, 401, 403, 404, 409, 413, 415, 503)
+_QUERY = (400, *_READ, 429)
+_WRITE = (400, 401, 403, 404, 409, 413, 415, 429, 503)
+_RUNG = (400, 401, 413, 429, 503)
 
 
-def answers(shown: dict[int, Any], *, writes: bool = False, queries: bool = False) -> dict[Any, Any]:
+def answers(
+    shown: dict[int, Any], *, writes: bool = False, queries: bool = False, rings: bool = False
+) -> dict[Any, Any]:
     """The responses of one endpoint: what it shows, and the problems it may have."""
-    problems = _WRITE if writes else (400, *_READ) if queries else _READ
+    problems = _WRITE if writes else _QUERY if queries else _RUNG if rings else _READ
     described = {status: OpenApiResponse(ProblemSerializer, _PROBLEMS[status]) for status in problems}
     return {**shown} | {(status, "application/problem+json"): response for status, response in described.items()}
 
+
+#: Beside the answers of an endpoint that is read with a right of its own.
+FORBIDDEN: dict[Any, Any] = {
+    (403, "application/problem+json"): OpenApiResponse(ProblemSerializer, "In sight, but not permitted; recorded.")
+}
+#: Beside the answers of an endpoint that reads personal texts.
+ERASED: dict[Any, Any] = {
+    (410, "application/problem+json"): OpenApiResponse(
+        ProblemSerializer, "The personal texts of this case were erased."
+    )
+}
 
 DIGEST = "9f2c4d1be0a78c356f1d0e4a7b92c8835d6e1f40a2b7c9d8e3f5061728394a5b"
 CASE = "C-7K3QX9TM4A"
@@ -86,7 +112,7 @@ OPENED = OpenApiExample(
         "created_at": "2026-03-02T09:14:03.120000Z",
         "links": {
             name: f"/api/v1/cases/{CASE}/{'' if name == 'self' else name + '/'}"
-            for name in ("self", "data", "timeline", "facts", "proposals", "actions")
+            for name in ("self", "data", "timeline", "facts", "proposals", "actions", "recoveries")
         },
     },
     response_only=True,

@@ -28,10 +28,12 @@ class CaseLinksSerializer(serializers.Serializer[Any]):
     facts = serializers.CharField()
     proposals = serializers.CharField()
     actions = serializers.CharField()
+    recoveries = serializers.CharField()
 
 
 def case_links(public_id: str) -> dict[str, str]:
-    names = {"self": "case", **{name: f"case-{name}" for name in ("data", "timeline", "facts", "proposals", "actions")}}
+    parts = ("data", "timeline", "facts", "proposals", "actions", "recoveries")
+    names = {"self": "case", **{name: f"case-{name}" for name in parts}}
     return {key: reverse(f"api:{name}", args=[public_id]) for key, name in names.items()}
 
 
@@ -106,14 +108,18 @@ class CaseDetailSerializer(CaseSerializer):
     effects_open = serializers.IntegerField(help_text="Effects requested or unknown.")
     effects_done = serializers.IntegerField(help_text="Effects confirmed.")
     returns = serializers.IntegerField(help_text="Times returned or found changed.")
-    intake = serializers.SerializerMethodField(help_text="Personal fields are masked.")
+    intake = serializers.SerializerMethodField(help_text='Personal fields are {"masked": true} or {"erased": true}.')
     intake_revision = serializers.SerializerMethodField()
+    erased = serializers.SerializerMethodField(help_text="The case's personal texts were erased for good.")
 
     def get_intake(self, case: Case) -> dict[str, Any]:
         return dict(self._intake.body)
 
     def get_intake_revision(self, case: Case) -> int:
         return self._intake.revision
+
+    def get_erased(self, case: Case) -> bool:
+        return self._intake.erased
 
     @property
     def _intake(self) -> IntakeNow:
@@ -146,7 +152,7 @@ class FactSerializer(serializers.Serializer[Observation]):
     call_id = serializers.CharField()
 
     def masked_value(self, reading: Observation) -> dict[str, Any]:
-        value: dict[str, Any] = masked(reading.value)
+        value: dict[str, Any] = masked(reading.value, erased=self.context.get("erased", False))
         return value
 
 
@@ -154,6 +160,13 @@ class FactListSerializer(serializers.Serializer[Any]):
     """The newest reading of each fact; with `name`, every reading of that one."""
 
     results = FactSerializer(many=True)
+
+
+class RevealedSerializer(serializers.Serializer[Any]):
+    """A personal text in clear; that it was shown is on record."""
+
+    field = serializers.CharField()
+    text = serializers.CharField()
 
 
 class EventSerializer(serializers.Serializer[Any]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import cases, plans
+from .views import audit, cases, pauses, plans, recoveries, webhooks
 
 app_name = "api"
 
@@ -13,12 +13,28 @@ urlpatterns = [
     path("cases/", cases.CasesView.as_view(), name="cases"),
     path("cases/<str:public_id>/", cases.CaseView.as_view(), name="case"),
     path("cases/<str:public_id>/data/", cases.CaseDataView.as_view(), name="case-data"),
+    path("cases/<str:public_id>/reveal/", cases.CaseRevealView.as_view(), name="case-reveal"),
     path("cases/<str:public_id>/timeline/", cases.CaseTimelineView.as_view(), name="case-timeline"),
     path("cases/<str:public_id>/facts/", cases.CaseFactsView.as_view(), name="case-facts"),
     path("cases/<str:public_id>/proposals/", cases.CaseProposalsView.as_view(), name="case-proposals"),
     path("cases/<str:public_id>/actions/", cases.CaseActionsView.as_view(), name="case-actions"),
+    path("cases/<str:public_id>/recoveries/", recoveries.CaseRecoveriesView.as_view(), name="case-recoveries"),
     path("proposals/<str:public_id>/", plans.ProposalView.as_view(), name="proposal"),
     path("proposals/<str:public_id>/decision/", plans.DecisionView.as_view(), name="proposal-decision"),
     path("proposals/<str:public_id>/withdrawal/", plans.WithdrawalView.as_view(), name="proposal-withdrawal"),
     path("actions/<str:public_id>/", plans.ActionView.as_view(), name="action"),
+    path("actions/<str:public_id>/reconcile/", recoveries.ReconcileView.as_view(), name="action-reconcile"),
+    path("recoveries/<str:public_id>/", recoveries.RecoveryView.as_view(), name="recovery"),
+    path(
+        "recoveries/<str:public_id>/authorisation/",
+        recoveries.AuthorisationView.as_view(),
+        name="recovery-authorisation",
+    ),
+    path("recoveries/<str:public_id>/withdrawal/", recoveries.TakeBackView.as_view(), name="recovery-withdrawal"),
+    path("audit/", audit.AuditView.as_view(), name="audit"),
+    path("audit/export/", audit.AuditExportView.as_view(), name="audit-export"),
+    path("webhooks/<str:source>/", webhooks.WebhookView.as_view(), name="webhook"),
+    path("pauses/", pauses.PausesView.as_view(), name="pauses"),
+    path("pauses/<str:public_id>/", pauses.PauseView.as_view(), name="pause"),
+    path("pauses/<str:public_id>/end/", pauses.PauseEndView.as_view(), name="pause-end"),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -19,8 +19,11 @@ from cases.models import Case, Task
 from cases.models.task import LIVE
 from cases.observing import newest_observations
 from cases.selectors import get_intake
+from cases.webhooks import rung_after_close
+from operations.pauses import pauses_of_case, unsettled_systems
 
 from . import vocabulary, words
+from .pauses import PauseShown, shown
 
 #: In these the machines work on, so the page looks again by itself.
 MOVING = frozenset({State.RECEIVED, State.CHECKING, State.EXECUTING, State.NOTIFYING})
@@ -28,10 +31,11 @@ MOVING = frozenset({State.RECEIVED, State.CHECKING, State.EXECUTING, State.NOTIF
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A labelled value of the intake or of a fact."""
+    """A labelled value of the intake or of a fact; `personal` names the field of a personal text, which is hidden."""
 
     label: str
     text: str
+    personal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class NowPage:
     may_withdraw: bool
     undo_until: datetime | None
     sentence: str
+    rung_after_close: bool
+    pauses: Sequence[PauseShown]
 
     @property
     def moving(self) -> bool:
@@ -112,7 +118,10 @@ class CasePage:
     proposals: Sequence[Proposal]
     decisions: Sequence[Decision]
     may_supply: bool
+    may_reveal: bool
+    erased: bool  #: its personal texts were purged
     fields: Mapping[str, str]
+    revealed: Mapping[str, str] = field(default_factory=dict)  #: personal texts shown to this reader now, by field
 
     @property
     def taken_back(self) -> frozenset[int]:
@@ -121,7 +130,7 @@ class CasePage:
 
 
 def gather_now(case: Case, person: Person) -> NowPage:
-    """Six queries."""
+    """Seven queries."""
     plans = list(Proposal.objects.filter(case=case).order_by("-number")[:2])
     current = next((plan for plan in plans if plan.has_effects), plans[0] if plans else None)
     decisions = _decisions_of(current)
@@ -147,15 +156,18 @@ def gather_now(case: Case, person: Person) -> NowPage:
         may_withdraw=may_withdraw,
         undo_until=approved.undo_until if approved else None,
         sentence=words.ending_sentence(case.process, case.process_version, case.ending),
+        rung_after_close=rung_after_close(case),
+        pauses=shown(pauses_of_case(case, unsettled_systems(current, rows))) if case.closed_at is None else (),
     )
 
 
-def gather(case: Case, person: Person) -> CasePage:
+def gather(case: Case, person: Person, *, revealed: Mapping[str, str] | None = None) -> CasePage:
     """A fixed number of queries, whatever happened in the case."""
-    body = get_intake(case.pk).body
+    intake = get_intake(case.pk)
+    body, rights = intake.body, access.rights_in(person, case.organisation_id)
     return CasePage(
         now=gather_now(case, person),
-        intake=[Value(vocabulary.field_label(name), vocabulary.value_text(name, body[name])) for name in body],
+        intake=[_value(vocabulary.field_label(name), name, body[name], personal=f"intake.{name}") for name in body],
         facts=[_fact(row.name, row.source, row.observed_at, row.value) for row in newest_observations(case.pk)],
         proposals=list(Proposal.objects.filter(case=case).defer("snapshot").order_by("-number")),
         decisions=list(
@@ -164,8 +176,11 @@ def gather(case: Case, person: Person) -> CasePage:
             .defer("proposal__snapshot")
             .order_by("-id")
         ),
-        may_supply=access.has_right(person, case.organisation_id, Right.SUPPLY_DATA),
+        may_supply=Right.SUPPLY_DATA in rights,
+        may_reveal=Right.REVEAL in rights,
+        erased=intake.erased,
         fields={name: value for name, value in body.items() if isinstance(value, str)},
+        revealed=revealed or {},
     )
 
 
@@ -173,9 +188,15 @@ def _decisions_of(proposal: Proposal | None) -> list[Decision]:
     return list(Decision.objects.filter(proposal=proposal).order_by("id")) if proposal else []
 
 
+def _value(label: str, path: str, found: Any, *, personal: str) -> Value:
+    # A value that is a mapping stands for a personal text.
+    return Value(label, vocabulary.value_text(path, found), personal if isinstance(found, Mapping) else "")
+
+
 def _fact(name: str, source: str, observed_at: datetime, value: Mapping[str, Any]) -> Fact:
     values = [
-        Value(vocabulary.part_label(key), vocabulary.value_text(f"{name}.{key}", found)) for key, found in value.items()
+        _value(vocabulary.part_label(key), f"{name}.{key}", found, personal=f"fact.{name}.{key}")
+        for key, found in value.items()
     ]
     return Fact(vocabulary.fact_label(name), vocabulary.system_label(source), observed_at, values)
 

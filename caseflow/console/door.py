@@ -7,15 +7,16 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
 from accounts import access
-from accounts.models import Person
+from accounts.models import Organisation, Person
 from accounts.principal import actor_of_person
 from approvals import selectors as proposal_selectors
 from approvals.models import Proposal
+from audit.services import record_access
 from caseflow.domain.errors import NotFound, NotPermitted
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
@@ -24,10 +25,10 @@ from cases.advancing import record_event
 from cases.models import Case
 from cases.rows import CaseRow
 
-from . import waiting
+from . import pauses, waiting
 from .problems import problem_of
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def console_page(view: View) -> View:
@@ -36,7 +37,7 @@ def console_page(view: View) -> View:
     @never_cache
     @login_required
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             return view(request, *args, **kwargs)
         except NotFound:
@@ -64,6 +65,23 @@ def get_proposal(request: HttpRequest, public_id: str) -> Proposal:
     return proposal_selectors.get_proposal(person_of(request), public_id)
 
 
+def get_organisation(request: HttpRequest, slug: str, right: Right) -> Organisation:
+    """The organisation, where the person holds `right`. Raises NotFound where they hold none, and NotPermitted, which
+    is put on record where something was to be changed."""
+    person = person_of(request)
+    # PostgreSQL cannot even be asked for a NUL.
+    found = Organisation.objects.filter(slug=slug).first() if slug.isascii() and slug.isprintable() else None
+    rights = access.rights_in(person, found.pk) if found else frozenset()
+    if found is None or not rights:
+        raise NotFound
+    if right not in rights:
+        if request.method == "POST":
+            facts = {"right": right.value, "by": "console"}
+            record_access(found.pk, "access.refused", actor=actor_of_person(person), facts=facts)
+        raise NotPermitted(right=right.value)
+    return found
+
+
 def require(request: HttpRequest, case: Case, right: Right) -> None:
     """For a case in sight. Raises NotPermitted; a refused change is part of the case's history (design §9)."""
     person = person_of(request)
@@ -84,6 +102,9 @@ def render_page(
     frame: dict[str, Any] = {"place": _place(request)}
     if isinstance(request.user, Person):
         frame["counts"] = waiting.counts_for(request.user)
+        # For the entries of the navigation only: each page asks again for what it shows.
+        frame["rights"] = access.rights_anywhere(request.user)
+        frame["banner"] = pauses.banner_for(request.user)
     return render(request, template, frame | dict(context or {}), status=status)
 
 
@@ -99,7 +120,13 @@ def refusal_page(
 
 def _place(request: HttpRequest) -> str:
     """Which entry of the navigation stands for this page."""
-    name = request.resolver_match.url_name if request.resolver_match else ""
+    name = (request.resolver_match.url_name if request.resolver_match else "") or ""
     if name == "cases" and request.GET.get("state") == State.NEEDS_ATTENTION:
         return "attention"
-    return name if name in ("home", "approvals", "cases") else ""
+    if name.startswith("people"):
+        return "people"
+    if name.startswith(("machine", "bell")):
+        return "machines"
+    if name.startswith("pause"):
+        return "pauses"
+    return name if name in ("home", "approvals", "cases", "audit") else ""

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
 
+from caseflow.domain import recovery_words
 from cases.models import Case
 from cases.selectors import Happened as Event
 from cases.selectors import list_events
@@ -31,7 +32,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One fact of an event. `kind` says how it is shown: text, proposal (a link) or copy (an id)."""
+    """One fact of an event. `kind` says how it is shown: text, proposal (a link), copy (an id), personal (a field)."""
 
     label: str
     text: str
@@ -57,6 +58,9 @@ class Happened:
 #: Facts of events that are worth a line of their own; all of them stand in the raw body.
 _LABELS = {
     "proposal": gettext_lazy("Proposal"),
+    "recovery": gettext_lazy("Order"),
+    "order": gettext_lazy("What was ordered"),
+    "result": gettext_lazy("Result"),
     "proposed_again": gettext_lazy("Proposed again as"),
     "action": gettext_lazy("Action"),
     "call": gettext_lazy("Request number"),
@@ -72,10 +76,21 @@ _LABELS = {
     "execute_by": gettext_lazy("Has to be sent by"),
     "fields": gettext_lazy("Fields"),
     "reason_field": gettext_lazy("Reason"),
+    "evidence_field": gettext_lazy("Evidence"),
+    "evidence_call": gettext_lazy("Look-up"),
+    "why": gettext_lazy("Why not"),
     "right": gettext_lazy("Right"),
+    "field": gettext_lazy("Field"),
     "problem": gettext_lazy("Problem"),
+    "quorum": gettext_lazy("Approvals needed"),
+    "permitted": gettext_lazy("People who may decide"),
 }
-_IDS = frozenset({"action", "call", "digest", "external_id"})
+_IDS = frozenset({"action", "call", "digest", "external_id", "recovery", "evidence_call"})
+_RECOVERY_WORDS = {
+    "order": recovery_words.KINDS,
+    "result": recovery_words.RESULTS,
+    "why": recovery_words.REASONS,
+}
 _MOMENTS = frozenset({"until", "undo_until", "execute_by"})
 
 
@@ -144,6 +159,10 @@ def _detail(name: str, value: Any) -> Detail:
         return Detail(label, str(words.RIGHTS.get(value, value)))
     if name == "fields":
         return Detail(label, ", ".join(vocabulary.field_label(field) for field in value))
-    if name == "reason_field":
-        return Detail(label, gettext("recorded as personal text"))
+    if name in _RECOVERY_WORDS:
+        return Detail(label, gettext(_RECOVERY_WORDS[name].get(value, str(value))))
+    if name in ("reason_field", "evidence_field"):
+        return Detail(label, str(value), "personal")
+    if name == "field":
+        return Detail(label, vocabulary.personal_label(str(value)))
     return Detail(label, str(value))

@@ -8,6 +8,9 @@ ICONS: dict[str, str] = {
     "warning": '<path d="M8 2 14.5 13.5h-13zM8 6.5v3M8 11.5v.01"/>',
     "question": '<circle cx="8" cy="8" r="6"/><path d="M6 6.3a2 2 0 1 1 2.6 2.2c-.4.2-.6.5-.6 1M8 11.4v.01"/>',
     "person": '<circle cx="8" cy="5" r="2.5"/><path d="M3 13.5c.5-3 2.5-4 5-4s4.5 1 5 4"/>',
+    "people": '<circle cx="6" cy="5.5" r="2.3"/><path d="M1.5 13c.4-2.7 2.2-3.7 4.5-3.7s4.1 1 4.5 3.7"/>'
+    '<path d="M10.5 3.4a2.2 2.2 0 0 1 0 4.2M12 9.7c1.4.4 2.2 1.5 2.5 3.3"/>',
+    "pause": '<path d="M5.5 3.5v9M10.5 3.5v9"/>',
     "play": '<path d="M5 3.5v9l7.5-4.5z"/>',
     "mail": '<rect x="2" y="3.5" width="12" height="9" rx="1"/><path d="m2.5 4.5 5.5 4 5.5-4"/>',
     "search": '<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.5 3.5"/>',

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
+from caseflow.domain import recovery_words
 from caseflow.domain.errors import CaseflowError
 
 from . import words
@@ -71,6 +72,41 @@ _KNOWN: dict[str, tuple[int, Promise, Promise]] = {
         _NOT_ACCEPTED,
         gettext_lazy("This is not possible while the case is in the state “%(state)s”."),
     ),
+    "own_grant": (
+        403,
+        gettext_lazy("Another administrator has to grant it"),
+        gettext_lazy("Nobody grants a role to themselves."),
+    ),
+    "last_administrator": (
+        409,
+        gettext_lazy("The last administrator stays"),
+        gettext_lazy("An organisation keeps an administrator: make somebody else one first."),
+    ),
+    "version_moved": (
+        409,
+        gettext_lazy("Not carried out: the case moved on"),
+        gettext_lazy("You looked at version %(seen)s of the case; it is version %(current)s now. Nothing was changed."),
+    ),
+    "recovery_not_possible": (
+        409,
+        gettext_lazy("This is not possible now"),
+        gettext_lazy("%(reason)s Nothing was changed by your press."),
+    ),
+    "recovery_waits": (
+        409,
+        gettext_lazy("This is ordered already"),
+        gettext_lazy("Order %(recovery)s waits for a second person."),
+    ),
+    "recovery_ended": (
+        409,
+        gettext_lazy("This order waits for nobody any more"),
+        gettext_lazy("Order %(recovery)s: %(status)s. Nothing was changed by your press."),
+    ),
+    "second_person_needed": (
+        403,
+        gettext_lazy("Another person has to sign"),
+        gettext_lazy("You ordered this yourself. Somebody else has to look and sign."),
+    ),
     "not_permitted": (
         403,
         gettext_lazy("You do not have this right here"),
@@ -83,11 +119,15 @@ _INPUT: dict[str, Promise] = {
     "empty": gettext_lazy("This is needed."),
     "too_long": gettext_lazy("This is too long."),
     "wrong_format": gettext_lazy("Only letters, digits and . _ : - are allowed, beginning with a letter or a digit."),
+    "name_taken": gettext_lazy("This name is used already."),
     "wrong_type": gettext_lazy("This has another form than expected."),
     "unknown_field": gettext_lazy("This field is not known."),
     "nul": gettext_lazy("This holds a character that is not allowed."),
     "control_character": gettext_lazy("This holds a character that is not allowed."),
     "lone_surrogate": gettext_lazy("This holds a character that is not allowed."),
+    "not_used": gettext_lazy("This is not used here."),
+    "past": gettext_lazy("This moment is over."),
+    "unchanged": gettext_lazy("These values are known already. Order to check again instead."),
     "bad_digest": gettext_lazy("The form is incomplete. Open the proposal again and decide there."),
 }
 
@@ -123,6 +163,10 @@ def _tell(name: str, value: Any) -> str:
         return words.state_word(str(value)).label
     if name == "decision":
         return str(words.DECISIONS.get(value, value)).lower()
+    if name == "reason" and value in recovery_words.REASONS:
+        return gettext(recovery_words.REASONS[value])
+    if name == "status" and value in recovery_words.STATUSES:
+        return gettext(recovery_words.STATUSES[value])
     if name == "right":
         return str(words.RIGHTS.get(value, value))
     return str(value)

@@ -77,6 +77,16 @@ def field_label(name: str) -> str:
     return str(FIELDS.get(name, name))
 
 
+def personal_label(field: str) -> str:
+    """What a field of personal text is about: `intake.claim`, `fact.customer.email`, `decision.P-….7.reject`."""
+    kind, _, name = field.partition(".")
+    if kind == "intake":
+        return field_label(name)
+    if kind == "fact":
+        return path_label(name)
+    return gettext("Evidence") if kind == "recovery" and name.endswith(".evidence") else gettext("Reason")
+
+
 def fact_label(name: str) -> str:
     return str(FACTS.get(name, name))
 
@@ -108,6 +118,8 @@ def value_text(path: str, value: Any) -> str:
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, Mapping):
+        if "erased" in value:
+            return gettext("erased: personal data")
         return gettext("hidden: personal data") if "masked" in value or "personal" in value else "…"
     part = path.rpartition(".")[2]
     if part in MONEY:

@@ -77,16 +77,19 @@ STAGES = {
     "observe": gettext_lazy("Read the facts"),
     "propose": gettext_lazy("Prepare a proposal"),
     "expire": gettext_lazy("The time for a decision ends"),
+    "find_deciders": gettext_lazy("Look whether enough people may decide"),
     "execute": gettext_lazy("Send the change"),
     "reconcile": gettext_lazy("Check the result with the service"),
     "notify": gettext_lazy("Send the message"),
+    "look": gettext_lazy("Look at what changed outside"),
     "recheck": gettext_lazy("Read the facts again"),
     "data_due": gettext_lazy("The time for data ends"),
     "drift": gettext_lazy("Compare with the outside systems"),
     "remind": gettext_lazy("Remind of the decision"),
     "escalate": gettext_lazy("Tell more people"),
 }
-RIGHTS = {
+ROLES = {code: gettext_lazy(word.label) for code, word in words.ROLES.items()}
+RIGHTS = {code: gettext_lazy(text) for code, text in words.RIGHTS.items()} | {
     "see_cases": gettext_lazy("see cases"),
     "decide_proposal": gettext_lazy("decide proposals"),
     "supply_data": gettext_lazy("supply data"),

@@ -42,6 +42,24 @@ class TooLarge(CaseflowError):
     code = "too_large"
 
 
+class TooManyRequests(CaseflowError):
+    """Too many requests; try again in {wait} seconds."""
+
+    code = "too_many_requests"
+
+
+class WebhookRefused(CaseflowError):
+    """This delivery is not signed by anybody known here."""
+
+    code = "webhook_refused"
+
+
+class WebhookLate(CaseflowError):
+    """The delivery is signed, but its moment is more than five minutes from the server's clock."""
+
+    code = "webhook_late"
+
+
 class NotFound(CaseflowError):
     """Nothing by this name is within your reach."""
 
@@ -70,6 +88,36 @@ class StaleCase(CaseflowError):
     """The case moved on: it was version {seen} when you looked and is version {current} now."""
 
     code = "stale_case"
+
+
+class VersionMoved(CaseflowError):
+    """The case moved on: you looked at version {seen}, and it is version {current} now."""
+
+    code = "version_moved"
+
+
+class RecoveryNotPossible(CaseflowError):
+    """This recovery is not possible now: {reason}."""
+
+    code = "recovery_not_possible"
+
+
+class RecoveryWaits(CaseflowError):
+    """The same is ordered already, as {recovery}, and waits for a second person."""
+
+    code = "recovery_waits"
+
+
+class RecoveryEnded(CaseflowError):
+    """The order {recovery} waits for nobody any more: it is {status}."""
+
+    code = "recovery_ended"
+
+
+class SecondPersonNeeded(CaseflowError):
+    """You ordered this yourself, so another person has to sign."""
+
+    code = "second_person_needed"
 
 
 class StaleSnapshot(CaseflowError):
@@ -112,6 +160,18 @@ class TooLateToWithdraw(CaseflowError):
     """The request {action} was handed over at {at}; it cannot be withdrawn any more."""
 
     code = "too_late_to_withdraw"
+
+
+class OwnGrant(CaseflowError):
+    """Nobody grants a role to themselves; another administrator has to."""
+
+    code = "own_grant"
+
+
+class LastAdministrator(CaseflowError):
+    """An organisation keeps an administrator: make somebody else one first."""
+
+    code = "last_administrator"
 
 
 class LeaseLost(CaseflowError):

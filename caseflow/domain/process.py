@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -56,16 +57,51 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class AmountQuorum:
+    """More people for more money. `amount` and `currency` are paths of critical facts; `steps` say for each currency
+    from which amount on how many persons have to approve, such as {"RUB": {"10000": 2, "100000": 3}}."""
+
+    amount: str
+    currency: str
+    steps: Mapping[str, Mapping[str, int]]
+
+    def quorum_for(self, facts: Facts) -> int:
+        """Persons; the most that any step asks for where the amount is no number or the currency has no steps."""
+        steps = self.steps.get(str(value_at(facts, self.currency)))
+        amount = _amount(value_at(facts, self.amount))
+        if steps is None or amount is None:
+            return max(self.numbers, default=1)
+        return max((persons for start, persons in steps.items() if amount >= Decimal(start)), default=1)
+
+    @property
+    def numbers(self) -> list[int]:
+        return [persons for steps in self.steps.values() for persons in steps.values()]
+
+
+def _amount(value: Any) -> Decimal | None:
+    try:
+        amount = Decimal(value) if isinstance(value, str) else None
+    except InvalidOperation:
+        return None
+    return amount if amount is not None and amount.is_finite() else None
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalPolicy:
     """Who decides, how many, how long. Times run from the proposal (validity) and from the deciding approval."""
 
     right: Right = Right.DECIDE
-    quorum: int = 1  #: persons
+    quorum: int = 1  #: persons, whatever the amount
+    by_amount: AmountQuorum | None = None
     four_eyes: bool = True  #: who caused the proposal does not decide on it
     validity: timedelta = timedelta(hours=24)
     execute_within: timedelta = timedelta(hours=1)
     remind_after: timedelta = timedelta(hours=2)
     escalate_after: timedelta = timedelta(hours=8)
+
+    def quorum_for(self, facts: Facts) -> int:
+        """How many persons have to approve a plan that rests on these facts."""
+        return max(self.quorum, self.by_amount.quorum_for(facts) if self.by_amount else 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,10 @@ class Right(StrEnum):
     ADMINISTER = "administer_organisation"
 
 
+#: What the one role above organisations may do. It is held by a person, not in an organisation, and shows no case.
+PLATFORM = "operate_platform"
+
+
 class Role(StrEnum):
     """What a person may be in an organisation."""
 
@@ -50,6 +54,9 @@ RIGHTS_OF_ROLE: dict[Role, frozenset[Right]] = {
     Role.AUDITOR: frozenset({Right.SEE_CASES, Right.READ_AUDIT}),
     Role.ORG_ADMIN: frozenset({Right.SEE_CASES, Right.ADMINISTER}),
 }
+
+#: Rights that may also be granted for one department alone.
+RIGHTS_OF_DEPARTMENTS = frozenset({Right.OPEN_DOCUMENTS})
 
 #: A service account holds single rights; it never decides, recovers or signs (design §9).
 RIGHTS_OF_SERVICES = frozenset({Right.OPEN_CASE, Right.SUPPLY_DATA, Right.SEE_CASES})

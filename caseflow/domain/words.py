@@ -53,6 +53,35 @@ OUTCOMES: dict[str, Word] = {
     "no_change": Word(_("No change"), _("Nothing was changed outside.")),
 }
 
+#: What a person may be in an organisation, and the one role above organisations.
+ROLES: dict[str, Word] = {
+    "viewer": Word(_("Viewer"), _("Sees cases, personal data hidden.")),
+    "operator": Word(_("Operator"), _("Opens cases, supplies data, reveals personal data, orders recoveries.")),
+    "approver": Word(_("Approver"), _("Decides on proposals and authorises what needs a second person.")),
+    "recoverer": Word(_("Recoverer"), _("Orders recoveries and pauses, without seeing personal data.")),
+    "report_reader": Word(_("Report reader"), _("Opens documents of a department.")),
+    "auditor": Word(_("Auditor"), _("Reads and exports the whole audit trail.")),
+    "org_admin": Word(_("Administrator"), _("Grants roles, schedules, document grants and service accounts.")),
+    "platform_operator": Word(
+        _("Platform operator"), _("Looks after queues, workers, counts and pauses of all organisations; sees no case.")
+    ),
+}
+
+#: What each right allows, as the table of roles says it.
+RIGHTS: dict[str, str] = {
+    "open_case": _("open a case"),
+    "see_cases": _("see cases and export lists, personal data hidden"),
+    "reveal_personal": _("reveal claim texts and personal data (recorded)"),
+    "supply_data": _("supply data, hold, hand over, note"),
+    "decide_proposal": _("decide on proposals"),
+    "order_recovery": _("order a recovery, a bulk, a pause of a process"),
+    "authorise_recovery": _("authorise a recovery that needs a second person"),
+    "open_documents": _("open documents of a department"),
+    "read_audit": _("read and export the whole audit trail"),
+    "administer_organisation": _("grant roles, schedules, document grants, service accounts"),
+    "operate_platform": _("look after queues, workers, counts and pauses of the platform"),
+}
+
 #: Why automatic work stopped: code → what it means and what to do next.
 REASONS: dict[str, Word] = {
     "attempts_exhausted": Word(
@@ -96,11 +125,23 @@ REASONS: dict[str, Word] = {
     "not_applied": Word(
         _("The change was not applied"), _("The look-up found nothing. Accept it as not applied, then ask again.")
     ),
+    "accepted_not_applied": Word(
+        _("Accepted as not applied"), _("Nothing was changed. Ask to check again, or close the case.")
+    ),
+    "found_not_done": Word(
+        _("Found not done"), _("Two people found that nothing was changed. Ask to check again, or close the case.")
+    ),
     "notice_unconfirmed": Word(
         _("A notice was not confirmed"), _("The effects stand. Send the notice again or finish without it.")
     ),
     "broken_proposal": Word(_("The proposal broke a rule"), _("Read which rule, then ask again or handle it by hand.")),
-    "no_decider": Word(_("Nobody may decide"), _("Ask the organisation's administrator to grant the right.")),
+    "no_decider": Word(
+        _("Too few people may decide"),
+        _(
+            "Who took part in the case does not decide on it, and too few others may. Ask the organisation's"
+            " administrator to grant the role “Approver” to somebody, then ask to check the case again."
+        ),
+    ),
     "subject_busy": Word(_("Another case is changing the same object"), _("It waits for the other case.")),
     "amount_differs": Word(_("The amount differs"), _("Payment and price are not equal. Decide by hand.")),
     "another_account": Word(
@@ -122,6 +163,8 @@ EVENTS: dict[str, str] = {
     "case.person_needed": _("A person is needed"),
     "case.data_received": _("Data supplied"),
     "data.recorded": _("Data recorded; it moved nothing"),
+    "webhook.received": _("An outside system says that something changed; it is read again"),
+    "webhook.after_close": _("An outside system says that something changed after the case was closed; nothing moved"),
     "case.recheck_due": _("Read again"),
     "case.waited_too_long": _("The awaited data did not come in time"),
     "case.quorum_reached": _("Approved"),
@@ -151,6 +194,17 @@ EVENTS: dict[str, str] = {
     "case.observe_again": _("A person asked to check again"),
     "case.input_corrected": _("A person corrected the input"),
     "case.reconcile_ordered": _("A person ordered to check the result"),
+    "case.repeat_ordered": _("A person ordered to repeat the change with the same key"),
+    "case.result_by_hand": _("Two people recorded the result by hand"),
+    "case.notice_ordered": _("A person ordered to send the message"),
+    "case.finished_without_notice": _("Finished by a person without the message"),
+    "case.finished_without_closing_notice": _("Closed by a person without the message"),
+    "case.finished_by_hand": _("Finished by hand, signed by two people"),
+    "recovery.waiting": _("A recovery is ordered and waits for a second person"),
+    "recovery.withdrawn": _("A recovery was withdrawn by who ordered it"),
+    "recovery.declined": _("The second person did not sign"),
+    "recovery.reconcile_ordered": _("A person ordered to check the result now"),
+    "recovery.not_applied_accepted": _("A person accepted the change as not applied"),
     "case.exhausted": _("Automatic work stopped"),
     "case.closed_by_person": _("Closed by a person"),
     "action.requested": _("Change requested, not confirmed"),
@@ -170,6 +224,47 @@ EVENTS: dict[str, str] = {
     "drift.found": _("The service now says something else than it confirmed"),
     "transition.refused": _("A forbidden change was refused"),
     "settlement.late": _("A result came after the case had moved on"),
+    "personal.revealed": _("A personal text was shown to a person"),
+    "personal.refused": _("A personal text was asked for that is erased"),
+    "personal.purged": _("The personal texts of the case were erased"),
+}
+#: What happens to an organisation rather than to a case.
+ORGANISATION_EVENTS: dict[str, str] = {
+    "organisation.created": _("The organisation was created"),
+    "department.created": _("A department was created"),
+    "role.granted": _("A role was granted"),
+    "role.revoked": _("A role was revoked"),
+    "role.grant_refused": _("Granting a role was refused"),
+    "role.revoke_refused": _("Revoking a role was refused"),
+    "platform.granted": _("A person became a platform operator"),
+    "platform.revoked": _("A person is no longer a platform operator"),
+    "person.created": _("A person was added"),
+    "person.changed": _("A person was changed"),
+    "person.enabled": _("A person was switched on"),
+    "person.disabled": _("A person was switched off"),
+    "person.password_set": _("A password was set"),
+    "session.begun": _("A person signed in"),
+    "session.ended": _("A session ended"),
+    "sign_in.failed": _("A sign-in failed"),
+    "sign_in.locked": _("Sign-in was locked after wrong passwords"),
+    "service_account.created": _("A service account was created"),
+    "service_account.switched_on": _("A service account was switched on"),
+    "service_account.switched_off": _("A service account was switched off"),
+    "service_account.owner_changed": _("A service account got another owner"),
+    "token.issued": _("A token was issued"),
+    "token.rotated": _("A token was replaced by a new one"),
+    "token.revoked": _("A token was revoked"),
+    "webhook_source.created": _("A source of webhooks was created"),
+    "webhook_source.rotated": _("The secret of a source of webhooks was replaced"),
+    "webhook_source.switched_on": _("A source of webhooks was switched on"),
+    "webhook_source.switched_off": _("A source of webhooks was switched off"),
+    "webhook.refused": _("A webhook was refused"),
+    "pause.set": _("A pause was set"),
+    "pause.prolonged": _("A pause was prolonged"),
+    "pause.ended": _("A pause ended"),
+    "repair.done": _("A repairing command was run"),
+    "export.made": _("An export was taken out"),
+    "document.downloaded": _("A document was downloaded"),
 }
 #: What happens to a notice is no change outside.
 NOTICE_EVENTS: dict[str, str] = {
@@ -179,4 +274,12 @@ NOTICE_EVENTS: dict[str, str] = {
     "action.not_applied": _("Message provably not accepted"),
     "action.refused": _("Message refused"),
     "action.cancelled": _("Message cancelled before it was sent"),
+}
+#: What two people established by hand was not said by the outside system.
+HAND_EVENTS: dict[str, str] = {
+    "case.effects_confirmed": _("Two people confirmed the change; the case goes on"),
+    "case.effects_confirmed_without_notices": _("Two people confirmed the change"),
+    "case.undone": _("Two people confirmed the undoing"),
+    "case.undone_without_notices": _("Two people confirmed the undoing"),
+    "case.effect_refused": _("Two people found that the change was not made"),
 }

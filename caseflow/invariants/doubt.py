@@ -43,6 +43,8 @@ SELECT public_id, format('%%s is refused, and its last call says "%%s"', key, ou
 WHERE status = 'REFUSED' AND outcome NOT IN ('refused', 'not_applied') AND NOT EXISTS (
   SELECT FROM actions_externalcall e
   WHERE e.action_id = l.id AND e.kind = 'lookup' AND e.outcome = 'not_applied' AND e.id > l.call)
+  AND NOT EXISTS (SELECT FROM operations_recovery r WHERE r.action_id = l.id AND r.status = 'done'
+                    AND r.kind = 'result_by_hand' AND r.result = 'not_done')
 UNION ALL
 SELECT public_id, format('%%s is %%s although a call of it began', key, status) FROM last
 WHERE status IN ('PLANNED', 'CANCELLED') AND outcome NOT IN ('not_applied', 'refused')

@@ -18,6 +18,16 @@ WITH planned AS (
     AS spec(id text, kind text)
   LEFT JOIN actions_action a ON a.proposal_id = p.id AND a.public_id = spec.id
   WHERE c.state = 'COMPLETED' AND c.outcome IN ('done', 'partial')),
+resent AS (
+  SELECT spec.repeats, a.public_id, a.status FROM approvals_proposal p
+  CROSS JOIN LATERAL jsonb_to_recordset(convert_from(p.snapshot, 'UTF8')::jsonb -> 'actions')
+    AS spec(id text, repeats text)
+  JOIN actions_action a ON a.proposal_id = p.id AND a.public_id = spec.id WHERE spec.repeats <> ''),
+repeated AS (
+  WITH RECURSIVE sent(id, again, status) AS (
+    SELECT repeats, public_id, status FROM resent
+    UNION SELECT sent.id, r.public_id, r.status FROM sent JOIN resent r ON r.repeats = sent.again)
+  SELECT id FROM sent WHERE status = 'CONFIRMED'),
 confirmed AS (
   SELECT c.public_id, c.id AS case_id, a.id, a.public_id AS action, a.kind, a.confirmed_by, a.first_sent_at,
          EXISTS (SELECT FROM actions_externalcall e
@@ -35,6 +45,7 @@ wanted AS (
 SELECT public_id AS case, format('COMPLETED %%s with %%s %%s %%s', outcome, kind, id, coalesce(status, 'never sent'))
   AS problem
 FROM planned WHERE status IS DISTINCT FROM 'CONFIRMED' AND (kind = 'effect' OR outcome = 'done')
+  AND NOT (kind = 'notice' AND id IN (SELECT id FROM repeated))
 UNION ALL
 SELECT public_id, format('COMPLETED with the outcome "%%s"', outcome)
 FROM cases_case WHERE state = 'COMPLETED' AND outcome NOT IN ('done', 'partial', 'by_hand', 'undone')
@@ -50,6 +61,16 @@ WHERE confirmed_by NOT IN ('read', 'receipt', 'lookup', 'hand')
    OR kind = 'effect' AND confirmed_by = 'receipt' AND NOT answered
    OR kind = 'notice' AND confirmed_by <> 'hand' AND NOT answered
    OR confirmed_by = 'lookup' AND NOT answered OR confirmed_by = 'read' AND NOT sent
+UNION ALL
+SELECT public_id, format('%%s is confirmed by hand, and no two people signed it', action) FROM confirmed f
+WHERE confirmed_by = 'hand' AND NOT EXISTS (
+  SELECT FROM operations_recovery r WHERE r.action_id = f.id AND r.kind = 'result_by_hand' AND r.status = 'done'
+    AND r.result = 'done' AND r.authorised_by_id <> r.asked_by_id AND r.evidence_field <> '')
+UNION ALL
+SELECT c.public_id, 'finished by hand, and no two people signed it' FROM cases_case c
+WHERE c.outcome = 'by_hand' AND NOT EXISTS (
+  SELECT FROM operations_recovery r WHERE r.case_id = c.id AND r.kind = 'finish_by_hand' AND r.status = 'done'
+    AND r.authorised_by_id <> r.asked_by_id AND r.evidence_field <> '')
 UNION ALL
 SELECT public_id, format('no later reading shows what %%s did', action) FROM wanted w
 WHERE NOT EXISTS (SELECT FROM cases_observation o

@@ -53,9 +53,10 @@ UNION ALL
 SELECT e.public_id, format('%%s was sent although its approval was withdrawn', e.key) FROM effects e
 WHERE EXISTS (SELECT FROM approvals_decision d WHERE d.proposal_id = e.proposal_id AND d.kind = 'withdraw')
 UNION ALL
-SELECT s.public_id, format('%%s was sent while the %%s %%s was paused', s.key, p.kind, p.key)
-FROM sent s JOIN cases_pause p ON p.kind = 'process' AND p.key = s.process OR p.kind = 'system' AND p.key = s.system
-     OR p.kind = 'organisation' AND p.key = s.organisation_id::text
+SELECT s.public_id, format('%%s was sent during the pause %%s of %%s %%s', s.key, p.public_id, p.kind, p.key)
+FROM sent s JOIN cases_pause p ON (p.organisation_id IS NULL OR p.organisation_id = s.organisation_id)
+ AND (p.kind IN ('organisation', 'all') OR p.kind = 'process' AND p.key = s.process
+   OR p.kind = 'system' AND p.key = s.system)
 WHERE s.first_sent_at > p.at AND s.first_sent_at < coalesce(p.ended_at, 'infinity')
   AND s.first_sent_at < coalesce(p.until, 'infinity')
 """

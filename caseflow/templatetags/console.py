@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from caseflow.console import moments, vocabulary, words
 from caseflow.console.icons import ICONS
+from cases.wording import event_text
 
 register = template.Library()
 
@@ -51,6 +52,26 @@ def state_help(code: str) -> str:
 @register.simple_tag
 def reason(case: Any) -> words.Shown:
     return words.reason_of(case)
+
+
+@register.inclusion_tag("console/components/personal.html", takes_context=True)
+def personal(context: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """A personal text: hidden, with a button for who may see it; in clear where it was just asked for; or erased."""
+    known = context["known"]
+    return {
+        "case": context["case"],
+        "csrf_token": context.get("csrf_token"),
+        "field": field,
+        "label": vocabulary.personal_label(field),
+        "text": known.revealed.get(field),
+        "erased": known.erased,
+        "may_reveal": known.may_reveal,
+    }
+
+
+@register.filter
+def event_word(kind: str) -> str:
+    return event_text(kind, {})
 
 
 @register.filter

@@ -4,6 +4,7 @@ from .case import Case, IntakeRevision, Observation
 from .personal import CaseKey, PersonalText
 from .platform import Installation, Pause, Schedule, WorkerBeat
 from .task import Attempt, Task
+from .webhooks import WebhookEvent, WebhookSecret, WebhookSource
 
 __all__ = [
     "Attempt",
@@ -16,5 +17,8 @@ __all__ = [
     "PersonalText",
     "Schedule",
     "Task",
+    "WebhookEvent",
+    "WebhookSecret",
+    "WebhookSource",
     "WorkerBeat",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from audit.models import AppendOnly
@@ -88,6 +89,8 @@ class IntakeRevision(AppendOnly):
     class Meta(AppendOnly.Meta):
         abstract = False
         constraints = [models.UniqueConstraint(fields=["case", "number"], name="intake_one_number")]
+        # Which cases name an outside object, for whoever rings about it.
+        indexes = [GinIndex(fields=["body"], opclasses=["jsonb_path_ops"], name="intake_names")]
 
     def __str__(self) -> str:
         return f"{self.case_id} intake {self.number}"

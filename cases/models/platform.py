@@ -22,28 +22,53 @@ class Schedule(models.Model):
 
 
 class Pause(models.Model):
-    """A recorded stop of a process, an outside system or an organisation; live while not ended and not past `until`."""
+    """A recorded stop of a process, an outside system, an organisation or everything.
+
+    Live while not ended and not past `until`, by the database's clock. With an organisation it holds up only what
+    belongs to that one. Written by `cases.pausing` only, behind the gate.
+    """
+
+    runtime_rights = "SELECT, INSERT, UPDATE (until, ended_at, ended_by_id)"
+    organisation_path = "organisation"
 
     class Kind(models.TextChoices):
         PROCESS = "process"
         SYSTEM = "system"
         ORGANISATION = "organisation"
+        ALL = "all"
 
+    public_id = models.CharField(max_length=16, unique=True)
     kind = models.CharField(max_length=16, choices=Kind)
-    key = models.CharField(max_length=80, help_text="Process slug, system name, or the organisation's number.")
-    reason = models.CharField(max_length=500)
+    key = models.CharField(max_length=80, default="", help_text="Process slug or system name, '' for the other kinds.")
+    organisation = models.ForeignKey(
+        "accounts.Organisation", on_delete=models.PROTECT, null=True, related_name="+", help_text="Only there."
+    )
+    reason = models.CharField(max_length=500, help_text="In words, or the code of what paused it by itself.")
     by = models.ForeignKey("accounts.Person", on_delete=models.PROTECT, null=True, related_name="+")
     at = models.DateTimeField()
     until = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    ended_by = models.ForeignKey("accounts.Person", on_delete=models.PROTECT, null=True, related_name="+")
 
     class Meta:
-        indexes = [
-            models.Index(fields=["kind", "key"], condition=models.Q(ended_at__isnull=True), name="pause_live"),
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "key", "organisation"],
+                condition=models.Q(ended_at__isnull=True),
+                nulls_distinct=False,
+                name="pause_one_live",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["process", "system"]) & ~models.Q(key="")
+                | models.Q(kind="organisation", key="", organisation__isnull=False)
+                | models.Q(kind="all", key="", organisation__isnull=True),
+                name="pause_says_of_what",
+            ),
         ]
+        indexes = [models.Index(fields=["-at"], name="pause_newest")]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.key}"
+        return f"{self.kind} {self.key}".strip()
 
 
 class Installation(models.Model):

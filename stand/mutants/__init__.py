@@ -1,6 +1,6 @@
 """The catalogue of `make mutations`: every protection the proof rests on, and how it is taken out."""
 
-from . import actions, approvals, cases, tasks
+from . import access, actions, approvals, audit, cases, pausing, recovery, signing_in, tasks
 
 #: What must have a mutation of its own (issue 3, point 7).
 PROTECTIONS = (
@@ -25,6 +25,49 @@ PROTECTIONS = (
     "look-up first on take-over",
     "doubt guard on new proposals",
     "pause check",
+    "right to pause",
+    "cap of effects",
+    "resuming rings",
+    "nobody grants to themselves",
+    "right to grant",
+    "documents of a department",
+    "platform operator",
+    "a waiting plan has deciders",
+    "quorum",
+    "webhook event once",
+    "webhook timestamp window",
+    "webhook signature check",
+    "sessions of a dismissed person",
+    "one sealer",
+    "sealing by status",
+    "organisation chain",
+    "chain verification",
+    "verification against seals",
+    "signature of a seal",
+    "expected version of a recovery",
+    "second person of a recovery",
+    "rights at the signature of a recovery",
+    "status seen at the signature",
+    "evidence of a recovery",
+    "doubt guard of recoveries",
+    "right to reveal",
+    "record of a look",
+    "erasing closed cases only",
+    "right to erase",
+    "erasing by deleting the key",
+    "right asked at the end of an export",
+    "record of an export",
+    "cells without formulas",
 )
 
-MUTATIONS = (*cases.MUTATIONS, *tasks.MUTATIONS, *approvals.MUTATIONS, *actions.MUTATIONS)
+MUTATIONS = (
+    *cases.MUTATIONS,
+    *tasks.MUTATIONS,
+    *approvals.MUTATIONS,
+    *actions.MUTATIONS,
+    *pausing.MUTATIONS,
+    *recovery.MUTATIONS,
+    *signing_in.MUTATIONS,
+    *access.MUTATIONS,
+    *audit.MUTATIONS,
+)

@@ -68,7 +68,7 @@ MUTATIONS = (
         name="one approval is enough",
         protects="quorum",
         file="approvals/deciding.py",
-        old="approvals >= policy.quorum",
+        old="approvals >= quorum",
         new="approvals >= 1",
         caught_by=(f"{DECIDING}::test_below_the_quorum_nothing_moves_and_the_second_approver_decides",),
         why="the second pair of eyes would be decoration",
@@ -86,10 +86,10 @@ MUTATIONS = (
         name="two at once may both decide",
         protects="one decisive decision",
         file="approvals/deciding.py",
-        old="    case = lock_case(proposal.case_id)\n    access.require(",
+        old="    case = lock_case(proposal.case_id)\n    now, told = _check_newest(",
         new=(
             "    from cases.models import Case\n\n"
-            "    case = CaseRow.of_case(Case.objects.get(pk=proposal.case_id))\n    access.require("
+            "    case = CaseRow.of_case(Case.objects.get(pk=proposal.case_id))\n    now, told = _check_newest("
         ),
         caught_by=(f"{DECIDING}::test_of_two_approvals_at_the_same_instant_one_decides_and_the_other_is_told_by_whom",),
         why="without the lock both read that nobody has decided",

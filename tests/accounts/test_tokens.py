@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -35,6 +35,7 @@ def sign_in(header: str | None):
 
 def test_a_token_signs_its_account_in_with_one_query(account: ServiceAccount) -> None:
     _token, text = issue_token(account=account)
+    sign_in(f"Bearer {text}")
 
     with CaptureQueriesContext(connection) as queries:
         user, _auth = sign_in(f"Bearer {text}")
@@ -44,6 +45,26 @@ def test_a_token_signs_its_account_in_with_one_query(account: ServiceAccount) ->
     assert seen == (account, "acme", "owner")
     assert user.is_authenticated
     assert len(queries) == 1
+
+
+def test_the_last_use_is_noted_to_the_hour(account: ServiceAccount) -> None:
+    token, text = issue_token(account=account)
+    sign_in(f"Bearer {text}")
+    first = ServiceToken.objects.get().last_used_at
+    sign_in(f"Bearer {text}")
+    same = ServiceToken.objects.get().last_used_at
+    ServiceToken.objects.update(last_used_at=first - timedelta(hours=1, minutes=1))
+    sign_in(f"Bearer {text}")
+
+    assert token.last_used_at is None and first is not None
+    assert (same, ServiceToken.objects.get().last_used_at > first) == (first, True)
+
+
+def test_a_wrong_secret_is_no_use_of_the_token(account: ServiceAccount) -> None:
+    _token, text = issue_token(account=account)
+    with pytest.raises(AuthenticationFailed):
+        sign_in(f"Bearer {text[:-1]}{'A' if text[-1] != 'A' else 'B'}")
+    assert ServiceToken.objects.get().last_used_at is None
 
 
 def test_the_database_keeps_no_secret(account: ServiceAccount) -> None:

@@ -16,8 +16,9 @@ from actions.models import Action, ExternalCall
 from approvals.models import Proposal
 from audit.models import AuditEvent
 from caseflow.domain.roles import Role
-from cases.models import Installation, Observation, Pause, Task
+from cases.models import Installation, Observation, Task
 from tests.driving import Engine, Story, hooks
+from tests.pauses import pause, pause_work, resume
 
 
 def guards(story: Story) -> tuple[bool, int, int]:
@@ -29,7 +30,7 @@ def held(story: Story, error: str) -> None:
     """Nothing was sent and nothing is lost: the order to send waits, without an attempt being used up."""
     task = story.task("execute")
     assert (task.status, task.last_error, task.attempt - task.returned) == ("due", error, 0)
-    assert 13 < (task.available_at - timezone.now()).total_seconds() <= 15
+    assert 13 < (task.available_at - timezone.now()).total_seconds() <= 19
     assert (story.state, story.writes()) == ("EXECUTING", [])
     assert not ExternalCall.objects.filter(action__case_id=story.id).exists()
     assert story.effect.status == "PLANNED"
@@ -209,25 +210,25 @@ def test_one_of_two_approvers_dismissed_before_the_send_is_no_quorum(engine: Eng
     assert (story.state, story.writes()) == ("WAITING_APPROVAL", [])
 
 
-@pytest.mark.parametrize("kind", ["system", "process", "organisation"])
+@pytest.mark.parametrize("kind", ["system", "process", "organisation", "all"])
 def test_a_pause_holds_the_request_and_resuming_lets_it_go(kind: str, engine: Engine) -> None:
     story = engine.approved()
-    keys = {"system": "subscriptions", "process": "restore_access", "organisation": str(engine.organisation.pk)}
-    pause: list[Pause] = []
     # After the claim and after the re-read: only the check at the point of no return can see it.
-    hooks.at(
-        "after_read",
-        lambda: pause.append(Pause.objects.create(kind=kind, key=keys[kind], reason="r", at=timezone.now())),
-    )
+    hooks.at("after_read", lambda: pause_work(kind, engine.organisation))
     story.run()
     held(story, "paused")
-    Pause.objects.filter(pk=pause[0].pk).update(ended_at=timezone.now())
-    story.run_later()
+    resume()
+    # What the last moment refused is due as soon as somebody resumes.
+    story.run()
     assert (story.state, len(story.activations())) == ("COMPLETED", 1)
 
 
-def test_a_pause_of_another_system_holds_nothing(engine: Engine) -> None:
-    Pause.objects.create(kind="system", key="payments", reason="r", at=timezone.now())
+def test_a_pause_of_another_system_or_of_another_organisation_holds_nothing(engine: Engine) -> None:
+    pause("system", "payments")
+    other = create_organisation(slug="globex", name="Globex")
+    pause("system", "subscriptions", other)
+    pause("process", "restore_access", other)
+    pause("organisation", organisation=other)
     story = engine.approved()
     story.run()
     assert story.state == "COMPLETED"
@@ -235,7 +236,7 @@ def test_a_pause_of_another_system_holds_nothing(engine: Engine) -> None:
 
 def test_a_long_pause_uses_up_neither_attempts_nor_time(engine: Engine) -> None:
     story = engine.approved()
-    pause = Pause.objects.create(kind="system", key="subscriptions", reason="r", at=timezone.now())
+    pause("system", "subscriptions")
     story.run()
     for _ in range(10):
         engine.owner.execute(
@@ -243,8 +244,8 @@ def test_a_long_pause_uses_up_neither_attempts_nor_time(engine: Engine) -> None:
         )
         story.run_later()
     held(story, "paused")
-    Pause.objects.filter(pk=pause.pk).update(ended_at=timezone.now())
-    story.run_later()
+    resume()
+    story.run()
     assert story.state == "COMPLETED"
 
 
@@ -405,7 +406,7 @@ def test_an_action_moves_only_along_its_own_table(now: str, never: list[str], en
     if now == "UNKNOWN":
         story.fault("drop_after")
     if now == "PLANNED":
-        Pause.objects.create(kind="system", key="subscriptions", reason="r", at=timezone.now())
+        pause("system", "subscriptions")
     story.run()
     assert story.effect.status == now
     for status in never:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from actions.models import ExternalCall
-from cases.models import Pause, Task
+from cases.models import Task
 from tests.driving import Engine, Killed, Story, hooks
+from tests.pauses import pause, resume
 
 
 def mail_fault(story: Story, kind: str, times: int | None = 1, **more: Any) -> None:
@@ -110,12 +110,12 @@ def test_a_worker_killed_while_it_sent_a_notice_is_replaced_by_one_that_looks_fi
 
 
 def test_a_pause_of_the_mail_holds_the_notice_only(engine: Engine) -> None:
-    pause = Pause.objects.create(kind="system", key="mail", reason="r", at=timezone.now())
+    stopped = pause("system", "mail")
     story = engine.approved()
     story.run()
     assert (story.state, story.effect.status, story.notice.status) == ("NOTIFYING", "CONFIRMED", "PLANNED")
     assert story.task("notify").last_error == "paused"
-    Pause.objects.filter(pk=pause.pk).update(ended_at=timezone.now())
+    resume(stopped)
     story.run_later()
     assert (story.state, len(story.letters())) == ("COMPLETED", 1)
 

@@ -21,7 +21,6 @@ from caseflow.domain.outcomes import Confirmed, NotApplied, Unknown
 from caseflow.invariants.running import ask_all
 from cases.leases import held, renew_held, sure_until
 from integrations.subscriptions import Subscriptions
-from operations.recovering import observe_again
 from tests.adapters import Keyless
 from tests.driving import Engine, Killed, Story, claimed, hooks, processes
 from tests.integrations.conftest import ROOT, Outside
@@ -235,7 +234,7 @@ def test_without_a_new_approval_nothing_is_ever_sent_again_to_a_system_with_look
     story.run_later()
     assert story.standing == ("NEEDS_ATTENTION", "not_applied")
     with pytest.raises(ForbiddenTransition):
-        observe_again(case_id=story.id, person=engine.person("operator"), reason="Отправить ещё раз")
+        story.order("observe_again", reason="Отправить ещё раз")
     story.make_due()
     story.run()
     assert (story.state, writes(story)) == ("NEEDS_ATTENTION", 1)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from django.utils import timezone
 
 from accounts import gate
 from accounts.models import Person
@@ -26,8 +25,8 @@ from caseflow.domain.errors import (
     TooLateToWithdraw,
 )
 from caseflow.domain.roles import Role
-from cases.models import Pause
 from tests.driving import Engine, Story, decisions, fingerprint, hooks, together
+from tests.pauses import pause, resume
 
 
 def take_back(story: Story, person: Person | None = None) -> Withdrawn:
@@ -90,13 +89,13 @@ def test_the_withdrawn_proposal_cannot_be_approved_again(engine: Engine) -> None
 
 def test_a_decision_can_be_withdrawn_after_the_undo_window_as_long_as_no_call_began(engine: Engine) -> None:
     story = engine.approved()
-    Pause.objects.create(kind="system", key="subscriptions", reason="r", at=timezone.now())
+    pause("system", "subscriptions")
     story.run()
     assert story.effect.status == "PLANNED"
     take_back(story)
     assert story.state == "WAITING_APPROVAL"
     assert list(Action.objects.filter(case_id=story.id).values_list("status", flat=True)) == ["CANCELLED"]
-    Pause.objects.update(ended_at=timezone.now())
+    resume()
     story.run_later()
     assert story.writes() == []
 
@@ -192,7 +191,7 @@ def test_a_stop_that_holds_the_gate_first_is_seen_by_the_send_that_waits_for_it(
         with transaction.atomic():
             gate.hold_exclusive()
             if change == "pause":
-                Pause.objects.create(kind="system", key="subscriptions", reason="r", at=timezone.now())
+                pause("system", "subscriptions")
             else:
                 revoke_role(person=approver, organisation=organisation, role=Role.APPROVER, by=SYSTEM)
             holding.set()

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.principal import SYSTEM
+from accounts.services import create_organisation
 from caseflow.domain.errors import LeaseLost
 from caseflow.domain.lifecycle import Event
 from cases.actors import run_task
@@ -23,6 +24,7 @@ from cases.publishing import Ending, NewTask, publish
 from cases.settling import settlement
 from cases.working import work_on
 from tests.driving import Engine, Killed, Story, claimed, fingerprint, hooks, processes, run_due, together
+from tests.pauses import pause, pause_work, resume
 
 
 def attempts(task: Task) -> list[tuple[int, str]]:
@@ -179,26 +181,27 @@ def test_a_process_version_that_this_worker_does_not_have_is_handed_back_for_a_m
     assert (task.status, task.attempt, attempts(task)) == ("due", 0, [])
 
 
-@pytest.mark.parametrize("kind", ["process", "organisation"])
+@pytest.mark.parametrize("kind", ["process", "organisation", "all"])
 def test_the_work_of_a_paused_process_or_organisation_is_not_begun(kind: str, engine: Engine) -> None:
     story = engine.open()
-    key = "restore_access" if kind == "process" else str(engine.organisation.pk)
-    pause = Pause.objects.create(kind=kind, key=key, reason="r", at=timezone.now())
+    stopped = pause_work(kind, engine.organisation)
     task = story.task("check")
     work_on(task.pk)
     task.refresh_from_db()
     assert (task.status, task.attempt, story.state) == ("due", 0, "RECEIVED")
-    Pause.objects.filter(pk=pause.pk).update(ended_at=timezone.now())
+    resume(stopped)
     story.run()
     assert story.state == "WAITING_APPROVAL"
 
 
 def test_a_pause_past_its_end_and_a_pause_of_somebody_else_hold_nothing(engine: Engine) -> None:
     story = engine.open()
-    now = timezone.now()
-    Pause.objects.create(kind="process", key="restore_access", reason="r", at=now, until=now - timedelta(seconds=1))
-    Pause.objects.create(kind="organisation", key=str(engine.organisation.pk + 1), reason="r", at=now)
-    Pause.objects.create(kind="process", key="restore", reason="r", at=now)
+    over = pause("process", "restore_access", until=engine.now() + timedelta(hours=1))
+    Pause.objects.filter(pk=over.pk).update(until=engine.now())
+    other = create_organisation(slug="globex", name="Globex")
+    pause("organisation", organisation=other)
+    pause("process", "restore_access", other)
+    pause("process", "restore")
     story.run()
     assert story.state == "WAITING_APPROVAL"
 
@@ -295,7 +298,7 @@ def test_a_worker_takes_nothing_that_is_paused_or_due_later(engine: Engine) -> N
     later = publish(story.row, [NewTask("propose", delay=timedelta(seconds=5))], ending=ending, claim_for="first")
     assert [fresh.claimed for fresh in later] == [False]
     story, ending = checking(engine)
-    Pause.objects.create(kind="process", key="restore_access", reason="r", at=timezone.now())
+    pause("process", "restore_access")
     paused = publish(story.row, [NewTask("propose")], ending=ending, claim_for="first")
     assert [fresh.claimed for fresh in paused] == [False]
     assert story.task("propose").status == "due"

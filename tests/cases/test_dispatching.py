@@ -12,9 +12,10 @@ from django.utils import timezone
 from accounts.models import Organisation
 from accounts.services import create_organisation
 from cases.dispatching import IDLE, RING_AGAIN, seconds_to_next, sweep
-from cases.models import Pause, Schedule, Task
+from cases.models import Schedule, Task
 from cases.models.task import QUICK, SLOW
 from tests.driving import together
+from tests.pauses import pause_work, resume
 
 pytestmark = pytest.mark.usefixtures("committing_database")
 ADD = """
@@ -145,11 +146,10 @@ def test_what_is_paused_is_not_rung_and_takes_no_room(kind: str, as_owner: Any, 
     globex = create_organisation(slug="globex", name="Globex")
     add(as_owner, 5, organisation=acme.pk, process="restore_access:1", name="paused")
     (free,) = add(as_owner, organisation=globex.pk, process="department_report:1", name="free")
-    key = "restore_access" if kind == "process" else str(acme.pk)
-    pause = Pause.objects.create(kind=kind, key=key, reason="r", at=timezone.now())
+    stopped = pause_work(kind, acme)
     sweep([QUICK], bell, window=2)
     assert bell.ids == [free]
-    Pause.objects.filter(pk=pause.pk).update(ended_at=timezone.now())
+    resume(stopped)
     sweep([QUICK], bell, window=2)
     assert len(bell.ids) == 2
 

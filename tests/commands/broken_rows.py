@@ -264,8 +264,16 @@ BROKEN: dict[str, tuple[str, Make, str, str]] = {
         "sends_follow_decisions",
         completed,
         "cases_pause",
-        "INSERT INTO cases_pause (kind, key, reason, at, ended_at) SELECT 'system', 'subscriptions', '',"
-        " now() - interval '1 day', now() + interval '1 day'",
+        "INSERT INTO cases_pause (public_id, kind, key, reason, at, ended_at) SELECT 'S-0000000000', 'system',"
+        " 'subscriptions', '', now() - interval '1 day', now() + interval '1 day'",
+    ),
+    "sent during a pause of its process in its organisation": (
+        "sends_follow_decisions",
+        completed,
+        "cases_pause",
+        "INSERT INTO cases_pause (public_id, kind, key, organisation_id, reason, at, ended_at)"
+        " SELECT 'S-0000000000', 'process', process, organisation_id, '', now() - interval '1 day', now()"
+        " FROM cases_case WHERE id = %(case)s",
     ),
     "tried too often": (
         "attempts_have_limits",

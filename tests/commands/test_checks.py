@@ -11,9 +11,16 @@ import pytest
 from django.core.checks import run_checks
 
 from caseflow import checks, trying
-from caseflow.checks import check_installation, check_process, check_stages, check_versions, resolved_adapters
+from caseflow.checks import (
+    check_caps,
+    check_installation,
+    check_process,
+    check_stages,
+    check_versions,
+    resolved_adapters,
+)
 from caseflow.domain.lifecycle import STANDARD, Event, Start, State, Table, Transition
-from caseflow.domain.process import Effect, Facts, FactSource, Plan, Process, Proposed
+from caseflow.domain.process import AmountQuorum, ApprovalPolicy, Effect, Facts, FactSource, Plan, Process, Proposed
 from caseflow.domain.retry import RetryPolicy
 from caseflow.processes.restore_access import RestoreAccess
 from cases.stages import all_stages
@@ -22,6 +29,14 @@ from tests.driving import Engine
 
 def found(process: Process) -> set[str]:
     return {str(message.id) for message in check_process(process, resolved_adapters()[0])}
+
+
+@pytest.mark.parametrize("caps", [{"subscription": 5}, {"subscriptions": 0}])
+@pytest.mark.parametrize("name", ["EFFECTS_PER_HOUR", "EFFECTS_PER_HOUR_AND_ORGANISATION"])
+def test_a_cap_of_nothing_is_no_cap_and_an_error(caps: dict[str, int], name: str, settings: Any) -> None:
+    assert check_caps() == []
+    setattr(settings, f"CASEFLOW_{name}", caps)
+    assert [message.id for message in check_installation(None)] == ["caseflow.E030"]
 
 
 class _WithoutNotifying(RestoreAccess):
@@ -128,6 +143,18 @@ class _Calculates(RestoreAccess):
         return super().decide(facts=facts, intake=intake)
 
 
+class _NobodyApproves(RestoreAccess):
+    approval = ApprovalPolicy(quorum=0)
+
+
+class _QuorumOfUnreadAmount(RestoreAccess):
+    approval = ApprovalPolicy(by_amount=AmountQuorum("payment.total", "payment.currency", {"RUB": {"10000": 2}}))
+
+
+class _QuorumFromNoAmount(RestoreAccess):
+    approval = ApprovalPolicy(by_amount=AmountQuorum("payment.amount", "payment.currency", {"RUB": {"much": 2}}))
+
+
 WRONG: dict[str, tuple[type[Process], str]] = {
     "a state that no path reaches": (_WithoutNotifying, "caseflow.E006"),
     "a stage that no room registers": (_UnknownStage, "caseflow.E008"),
@@ -136,6 +163,9 @@ WRONG: dict[str, tuple[type[Process], str]] = {
     "two facts of one name": (_TwoFactsOfOneName, "caseflow.E011"),
     "a critical path of no fact": (_UnknownPath, "caseflow.E012"),
     "a proposer that nobody made": (_UnknownProposer, "caseflow.E013"),
+    "a quorum of nobody": (_NobodyApproves, "caseflow.E022"),
+    "a quorum by an amount that is not read again": (_QuorumOfUnreadAmount, "caseflow.E023"),
+    "a quorum from no amount on": (_QuorumFromNoAmount, "caseflow.E024"),
     "a retry policy for no stage": (_PolicyForNothing, "caseflow.E014"),
     "a fact of a system without an adapter": (_UnknownSystem, "caseflow.E015"),
     "a fact that its system does not read": (_Unreadable, "caseflow.E016"),

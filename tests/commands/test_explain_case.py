@@ -46,6 +46,25 @@ def test_a_completed_case_tells_who_decided_what_and_what_came_of_it(engine: Eng
     assert any(one["type"] == "attempt" and one["stage"] == "execute" for one in told["timeline"])
 
 
+def test_orders_of_people_are_told_with_who_ordered_who_signed_and_what_came_of_it(
+    engine: Engine, viewer: str, run: Run
+) -> None:
+    story = engine.proposed()
+    story.decide("reject", next="by_hand", person=engine.person("second"))
+    recovery = story.order("finish_by_hand", reason="Очень личная причина").recovery
+    waiting = run("explain_case", story.case.public_id, viewer, "--language=en").out
+    story.sign()
+
+    (told,) = run("explain_case", story.case.public_id, viewer, "--json", "--language=en").json()["recoveries"]
+    text = run("explain_case", story.case.public_id, viewer, "--language=ru").out
+
+    assert "waits for a second person" in waiting
+    assert (told["id"], told["kind"], told["status"]) == (recovery.public_id, "finish_by_hand", "done")
+    assert (told["asked_by"], told["authorised_by"], told["outcome"]) == ("Operator", "Approver", "COMPLETED")
+    assert "Завершить вручную" in text and "Подписал: Approver" in text
+    assert "личная" not in text
+
+
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_personal_text_stays_hidden(engine: Engine, viewer: str, run: Run, form: list[str]) -> None:
     story = engine.proposed()

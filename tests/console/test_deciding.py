@@ -194,10 +194,9 @@ def test_each_other_decision_moves_the_case_where_it_says(
 
 def test_who_opened_the_case_is_told_that_another_has_to_decide(engine: Engine, desk: Desks) -> None:
     story = engine.proposed(actor=actor_of_person(engine.approver))
-    engine.person("second")
     page = desk().get(address(story))
-    assert "You opened this case or supplied its data, so another person has to decide." in page.text
-    assert "Who may decide: Second." in page.text
+    assert "You took part in this case: opened it, supplied its data or ordered something." in page.text
+    assert "Who may decide: Second, Third." in page.text
     said = {"digest": story.proposal.digest, "version": str(story.case.version)}
     page = desk().post(f"{address(story)}approve/", said, status=403)
     assert "Another person has to decide" in page.text

@@ -28,6 +28,7 @@ def pages_of(story: Story) -> list[str]:
         "/console/cases/",
         f"/console/cases/{case}/",
         f"/console/cases/{case}/status/?seen=1",
+        "/console/pauses/",
         "/console/approvals/",
         "/console/approvals/?view=all",
         f"/console/approvals/{proposal}/",

@@ -62,9 +62,8 @@ def test_another_organisations_cases_are_in_no_list_and_no_count(engine: Engine,
 
 def test_a_viewer_sees_a_proposal_with_buttons_that_say_why_they_are_off(engine: Engine, desk: Desks) -> None:
     story = engine.proposed()
-    engine.person("approver")
     page = desk("viewer").get(f"/console/approvals/{story.proposal.public_id}/")
-    assert "You may look at this proposal, but not decide on it. Who may decide: Approver." in page.text
+    assert "You may look at this proposal, but not decide on it. Who may decide: Approver, Second, Third." in page.text
     assert "/approve/" not in page.html
     assert "disabled" in page.html
 

@@ -10,7 +10,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.faults import at_the_base, at_the_bell, at_the_face, at_the_roles  # noqa: F401  # they register scenarios
+from tests.faults import (  # noqa: F401  # they register scenarios
+    at_the_base,
+    at_the_bell,
+    at_the_face,
+    at_the_operators,
+    at_the_roles,
+)
 from tests.faults.harness import WORKERS
 from tests.faults.scenario import SCENARIOS, Scenario
 from tests.faults.spots import EXECUTION, ONCE, SPOILT_ANSWERS, Spot

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.flows.browsing import Visitor
 from tests.flows.running import Running
@@ -14,6 +14,7 @@ from tests.flows.running import Running
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 OPTIONS = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
 LOCALES = {"ru": "ru-RU", "en": "en-GB"}
+REASON = {"ru": "Причина", "en": "Reason"}
 
 
 @pytest.fixture
@@ -75,4 +76,23 @@ def test_axe_finds_nothing_on_any_page(
     person.ask_to_approve()
     found += violations(person.page, "dialog")
 
+    assert found == []
+
+
+@pytest.mark.parametrize("language", ["ru", "en"])
+def test_axe_finds_nothing_where_somebody_pauses_and_resumes(
+    running: Running, new_context: Callable[..., BrowserContext], language: str
+) -> None:
+    """In an organisation of its own: what the other stories wait for goes on."""
+    person = Visitor(new_context(locale=LOCALES[language]).new_page(), running.system.base_url, language)
+    person.sign_in("globex-operator", "/console/pauses/")
+    found = list(violations(person.page, "pauses"))
+    person.page.get_by_role("textbox", name=REASON[language]).fill("–")
+    person.page.locator("main form button.main").click()
+    found += violations(person.page, "paused, with the banner")
+    person.page.locator("main td a.button").click()
+    found += violations(person.page, "asked to resume")
+    person.page.get_by_role("textbox", name=REASON[language]).fill("–")
+    person.page.locator("main form button.main").click()
+    expect(person.page.locator("main td a.button")).to_have_count(0)
     assert found == []

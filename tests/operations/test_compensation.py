@@ -20,7 +20,6 @@ from caseflow.domain.process import Effect, EffectSpec, EndingKind, Plan
 from caseflow.domain.roles import Role
 from caseflow.invariants.running import ask_all
 from cases.personal import read_texts
-from operations.recovering import observe_again
 from tests.driving import Engine, Story, processes
 
 WHY = "Сервис отказал, вернём удержание"
@@ -42,7 +41,7 @@ def refused_partly(engine: Engine, **fault: Any) -> Story:
 
 
 def asked_again(story: Story, person: str = "operator") -> Story:
-    observe_again(case_id=story.id, person=story.engine.person(person), reason=WHY)
+    story.order("observe_again", person, reason=WHY)
     story.run()
     return story
 
@@ -174,10 +173,10 @@ def test_asking_again_needs_the_right_to_recover_and_a_refusal_is_recorded(
 ) -> None:
     story = refused_partly(holding)
     with pytest.raises(error):
-        observe_again(case_id=story.id, person=holding.person(person), reason=WHY)
+        story.order("observe_again", person, reason=WHY)
     assert story.standing == ("NEEDS_ATTENTION", "effect_refused_partly")
     assert story.told("recovery.refused") == {
-        "event": "observe_again",
+        "order": "observe_again",
         "state": "NEEDS_ATTENTION",
         "code": "not_permitted",
         "guards": [],
@@ -187,7 +186,7 @@ def test_asking_again_needs_the_right_to_recover_and_a_refusal_is_recorded(
 def test_asking_again_needs_a_reason(holding: Engine) -> None:
     story = refused_partly(holding)
     with pytest.raises(BadInput):
-        observe_again(case_id=story.id, person=holding.person("operator"), reason="  ")
+        story.order("observe_again", reason="  ")
     assert story.state == "NEEDS_ATTENTION"
 
 
@@ -200,7 +199,7 @@ def test_asking_again_while_an_effect_is_in_doubt_is_refused_and_recorded(holdin
     story.run_later()
     assert story.standing == ("NEEDS_ATTENTION", "unknown_too_long")
     with pytest.raises(ForbiddenTransition):
-        observe_again(case_id=story.id, person=holding.person("operator"), reason=WHY)
+        story.order("observe_again", reason=WHY)
     assert story.told("transition.refused")["guards"] == ["no_effects_open"]
     assert story.standing == ("NEEDS_ATTENTION", "unknown_too_long")
 
@@ -208,7 +207,7 @@ def test_asking_again_while_an_effect_is_in_doubt_is_refused_and_recorded(holdin
 def test_a_case_that_needs_no_attention_cannot_be_asked_again(holding: Engine) -> None:
     story = holding.proposed(process="hold_then_activate")
     with pytest.raises(ForbiddenTransition):
-        observe_again(case_id=story.id, person=holding.person("operator"), reason=WHY)
+        story.order("observe_again", reason=WHY)
     assert story.state == "WAITING_APPROVAL"
 
 

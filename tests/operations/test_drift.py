@@ -18,7 +18,6 @@ from cases.models.task import QUICK, SLOW
 from cases.supplying import supply_data
 from cases.working import work_on
 from operations.models import DriftFinding, DriftRun
-from operations.recovering import observe_again
 from tests.commands.conftest import Run
 from tests.driving import Engine, Killed, Story, fingerprint, hooks, processes
 
@@ -98,7 +97,7 @@ def test_a_later_effect_of_our_own_is_no_drift(engine: Engine, settings: Any) ->
         story = engine.approved(process="hold_then_activate")
         story.fault("error_before", status=410)
         story.run()
-        observe_again(case_id=story.id, person=engine.person("operator"), reason="Вернуть")
+        story.order("observe_again", reason="Вернуть")
         story.run()
         story.decide()
         story.run()

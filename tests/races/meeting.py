@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
-from accounts import gate
+from accounts.platform import grant_platform
 from accounts.principal import SYSTEM
 from actions.withdrawing import withdraw
 from approvals.deciding import decide
@@ -18,12 +18,11 @@ from caseflow.invariants.outside import ledger_agrees
 from caseflow.invariants.running import ask_all
 from cases.dispatching import sweep
 from cases.intake import open_case
-from cases.models import Pause
 from cases.models.task import QUICK
-from cases.rows import database_now
 from cases.supplying import supply_data
 from cases.working import work_on
-from operations.recovering import observe_again
+from operations.ordering import order_recovery
+from operations.pausing import pause
 from tests.driving import Engine, Story, together
 from tests.stories import CLAIM
 
@@ -46,8 +45,10 @@ class Seen:
         story, people = self.story, self.story.engine
         approver, second, operator = (people.person(who) for who in ("approver", "second", "operator"))
         said = {"seen_digest": self.proposal.digest, "seen_version": self.version} if self.proposal else {}
+        keeper, place = people.person("keeper"), people.organisation
+        grant_platform(person=keeper, by=SYSTEM, reason="on duty")
         more = {"reason": "Нужна проверка", "next": "close"}
-        ask_again = {"person": operator, "reason": "Проверьте ещё раз"}
+        ask_again = {"person": operator, "reason": "Проверьте ещё раз", "seen_version": self.version}
         told = {"organisation": people.organisation, "process": "restore_access", "source": "helpdesk", "actor": SYSTEM}
         told |= {"external_id": story.case.external_id, "intake": intake_of(story)}
         return {
@@ -59,9 +60,9 @@ class Seen:
             "supply": lambda: supply_data(case_id=story.id, data={"claim": "Ещё"}, actor=SYSTEM),
             "intake": lambda: open_case(**told),
             "other intake": lambda: open_case(**(told | {"intake": intake_of(story) | {"claim": "Другое"}})),
-            "ask again": lambda: observe_again(case_id=story.id, **ask_again),
-            "pause": lambda: stop("system", "subscriptions"),
-            "pause all": lambda: stop("organisation", str(people.organisation.pk)),
+            "ask again": lambda: order_recovery(case_id=story.id, kind="observe_again", **ask_again),
+            "pause": lambda: pause(kind="system", name="subscriptions", by=keeper, reason="an incident"),
+            "pause all": lambda: pause(kind="organisation", organisation=place, by=keeper, reason="an incident"),
             "ring": lambda: ring(),
             "work": lambda: work_on(self.task or 0),
         }
@@ -84,16 +85,6 @@ def intake_of(story: Story) -> dict[str, str]:
         "payment_id": story.payment,
         "claim": CLAIM,
     }
-
-
-def stop(kind: str, key: str) -> Pause:
-    with transaction.atomic():
-        gate.hold_exclusive()
-        return Pause.objects.create(kind=kind, key=key, reason="r", at=database_now())
-
-
-def resume() -> None:
-    Pause.objects.filter(ended_at=None).update(ended_at=database_now())
 
 
 def ring() -> list[int]:

@@ -14,7 +14,8 @@ import pytest
 
 from cases.working import work_on
 from tests.driving import Engine, Story, together
-from tests.races.meeting import meet, promises_hold, resume, seen
+from tests.pauses import resume
+from tests.races.meeting import meet, promises_hold, seen
 
 Start = Callable[[Engine], Story]
 
@@ -115,7 +116,7 @@ PAIRS = [
     Pair("in_doubt", "work", "work", DONE, DONE, states("COMPLETED", "EXECUTING"), "reconcile", frozenset({1})),
     Pair("in_doubt", "work", "withdraw", ("done", "too_late_to_withdraw"), ("done", "too_late_to_withdraw"),
          states("COMPLETED"), "reconcile", frozenset({1})),
-    Pair("in_doubt", "work", "ask again", ("done", "forbidden_transition"), ("done", "forbidden_transition"),
+    Pair("in_doubt", "work", "ask again", ("done", "version_moved"), ("done", "forbidden_transition"),
          states("COMPLETED"), "reconcile", frozenset({1})),
     Pair("in_doubt", "work", "supply", DONE, DONE, states("COMPLETED"), "reconcile", frozenset({1})),
     Pair("in_doubt", "work", "pause", DONE, DONE, states("COMPLETED", "EXECUTING"), "reconcile", frozenset({1})),
@@ -123,7 +124,7 @@ PAIRS = [
     # Waits, and tickets.
     Pair("waiting", "supply", "work", DONE, DONE, states("CHECKING", "NEEDS_ATTENTION"), "data_due", frozenset({0})),
     Pair("attention", "ask again", "supply", DONE, DONE, states("CHECKING"), "", frozenset({0})),
-    Pair("attention", "ask again", "ask again", ("done", "forbidden_transition"), ("forbidden_transition", "done"),
+    Pair("attention", "ask again", "ask again", ("done", "version_moved"), ("version_moved", "done"),
          states("CHECKING"), "", frozenset({0})),
     Pair("received", "intake", "work", DONE, DONE, states("WAITING_APPROVAL"), "check", frozenset({0})),
     Pair("received", "supply", "work", DONE, DONE, states("WAITING_APPROVAL", "CHECKING"), "check", frozenset({0})),

@@ -19,7 +19,7 @@ from cases.dispatching import sweep
 from cases.intake import open_case
 from cases.models.task import QUICK, SLOW
 from cases.supplying import supply_data
-from operations.recovering import observe_again
+from operations.ordering import order_recovery
 from tests.commands.conftest import Run
 from tests.hooked import Killed
 from tests.stateful.world import World
@@ -292,7 +292,13 @@ class CaseMachine(RuleBasedStateMachine):
         story = self.world.story(place)
         state, doubts = story.state, story.case.effects_open
         try:
-            observe_again(case_id=story.id, person=self.world.person("operator"), reason="Проверьте ещё раз")
+            order_recovery(
+                case_id=story.id,
+                kind="observe_again",
+                person=self.world.person("operator"),
+                seen_version=story.case.version,
+                reason="Проверьте ещё раз",
+            )
         except ForbiddenTransition:
             assert state != "NEEDS_ATTENTION" or doubts
         else:

@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
-
-from accounts import gate
 from accounts.models import Person
 from actions.models import Action, ActionStatus
 from approvals.models import Decision, Proposal
@@ -24,11 +21,11 @@ from caseflow.domain import failpoints
 from caseflow.domain.lifecycle import CLOSED
 from caseflow.invariants.outside import ledger_agrees
 from caseflow.invariants.running import ask_all
-from cases.models import Case, Pause, Task
-from cases.rows import database_now
+from cases.models import Case, Task
 from cases.working import work_on
 from tests.factories import make_organisation, make_person
 from tests.hooked import Killed
+from tests.pauses import pause, pause_work, resume
 from tests.stories import Engine, Story
 
 FAR = ("expire", "data_due", "recheck")  #: stages whose moment comes only by name
@@ -167,17 +164,13 @@ class World:
         )
 
     def pause(self, kind: str) -> None:
-        key = {"process": "restore_access", "organisation": str(self.engine.organisation.pk)}.get(kind, kind)
-        kind = kind if kind in ("process", "organisation") else "system"
-        with transaction.atomic():
-            gate.hold_exclusive()
-            if not Pause.objects.filter(kind=kind, key=key, ended_at=None).exists():
-                Pause.objects.create(kind=kind, key=key, reason="r", at=database_now())
+        if kind in ("process", "organisation"):
+            pause_work(kind, self.engine.organisation)
+        else:
+            pause("system", kind)
 
     def resume(self) -> None:
-        with transaction.atomic():
-            gate.hold_exclusive()
-            Pause.objects.filter(ended_at=None).update(ended_at=database_now())
+        resume()
 
     def expire(self, story: Story) -> bool:
         """The time for a decision runs out, as far as nobody has decided."""

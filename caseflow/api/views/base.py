@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
 
 from django.db import transaction
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.limits import caller_of, spend
 from accounts.principal import Principal, principal_of
 from caseflow.domain.errors import CaseflowError
 
@@ -18,6 +19,14 @@ Result = TypeVar("Result")
 
 class ApiView(APIView):
     """An endpoint for signed-in people and machines."""
+
+    #: Which limit of the settings a method spends.
+    limits: ClassVar[Mapping[str, str]] = {}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if scope := self.limits.get(request.method or ""):
+            spend(scope, caller_of(request))
 
     @property
     def principal(self) -> Principal:

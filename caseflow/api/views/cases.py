@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -12,7 +14,7 @@ from accounts.principal import actor_of
 from actions.selectors import list_actions, timeline
 from approvals.selectors import list_proposals
 from caseflow.api import plan_shapes, schema, shapes
-from caseflow.api.bodies import MAX_LIMIT, CaseListQuery, FactQuery, NoQuery, OpenCaseBody, SupplyDataBody
+from caseflow.api.bodies import MAX_LIMIT, CaseListQuery, FactQuery, NoQuery, OpenCaseBody, RevealBody, SupplyDataBody
 from caseflow.api.pages import page_of
 from caseflow.api.reaching import get_case_for, get_department_id, get_organisation
 from caseflow.api.reading import read_body, read_query
@@ -21,7 +23,8 @@ from caseflow.domain.roles import Right
 from cases.intake import open_case
 from cases.models import Case
 from cases.observing import newest_observations
-from cases.selectors import CaseFilter, get_case, get_intake, list_cases, list_readings
+from cases.revealing import reveal
+from cases.selectors import CaseFilter, get_case, get_intake, is_erased, list_cases, list_readings
 from cases.supplying import supply_data
 
 from .base import ApiView
@@ -38,6 +41,8 @@ _FILTERS = [
 
 
 class CasesView(ApiView):
+    limits: ClassVar = {"POST": "intake", "GET": "search"}
+
     @extend_schema(
         operation_id="list_cases",
         parameters=_FILTERS,
@@ -94,10 +99,12 @@ class CaseView(ApiView):
 
 
 class CaseDataView(ApiView):
+    limits: ClassVar = {"POST": "intake"}
+
     @extend_schema(
         operation_id="supply_data",
         request=SupplyDataBody,
-        responses=schema.answers({201: shapes.SuppliedSerializer}, writes=True),
+        responses=schema.answers({201: shapes.SuppliedSerializer}, writes=True) | schema.ERASED,
         examples=[schema.DATA],
     )
     def post(self, request: Request, public_id: str) -> Response:
@@ -107,6 +114,23 @@ class CaseDataView(ApiView):
         case = get_case_for(principal, public_id, Right.SUPPLY_DATA)
         supplied = supply_data(case_id=case.pk, data=body.data, actor=actor_of(principal))
         return Response(shapes.SuppliedSerializer(supplied).data, status=status.HTTP_201_CREATED)
+
+
+class CaseRevealView(ApiView):
+    @extend_schema(
+        operation_id="reveal_text",
+        request=RevealBody,
+        responses=schema.answers({200: shapes.RevealedSerializer}, writes=True) | schema.ERASED,
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        """One personal text in clear, for people with the right to reveal; every look is recorded.
+
+        Fields are called `intake.<field>`, `fact.<fact>.<part>`, or as `reason_field` of an event says.
+        """
+        principal = self.principal
+        body = read_body(request, RevealBody)
+        text = reveal(case=get_case(principal, public_id), field=body.field, person=principal)
+        return Response(shapes.RevealedSerializer({"field": body.field, "text": text}).data)
 
 
 class CaseTimelineView(ApiView):
@@ -129,7 +153,8 @@ class CaseFactsView(ApiView):
         query = read_query(request, FactQuery)
         case = get_case(self.principal, public_id)
         rows = list_readings(case.pk, query.name)[:MAX_LIMIT] if query.name else newest_observations(case.pk)
-        return Response(shapes.FactListSerializer({"results": rows}).data)
+        context = {"erased": is_erased(case.pk)}
+        return Response(shapes.FactListSerializer({"results": rows}, context=context).data)
 
 
 class CaseProposalsView(ApiView):

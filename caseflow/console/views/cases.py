@@ -10,17 +10,21 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principal import actor_of_person
+from accounts.sessions import background
 from caseflow.console.case_page import CasePage, gather, gather_now
 from caseflow.console.door import console_page, get_case, person_of, render_page, require
 from caseflow.console.forms import SupplyForm
 from caseflow.console.history import history_of
+from caseflow.console.limiting import limit
 from caseflow.console.listing import list_cases
 from caseflow.console.problems import input_sentence, problem_of
-from caseflow.domain.errors import BadInput, StaleCase
+from caseflow.console.recoveries import section_of
+from caseflow.domain.errors import BadInput, Purged, StaleCase
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
 from cases.models import Case
 from cases.processes import get_process
+from cases.revealing import reveal
 from cases.selectors import get_intake
 from cases.supplying import supply_data
 
@@ -28,6 +32,8 @@ from cases.supplying import supply_data
 @require_safe
 @console_page
 def cases(request: HttpRequest) -> HttpResponse:
+    if request.GET.get("q"):
+        limit(request, "search")
     listing = list_cases(person_of(request), request.GET)
     if listing.exact:
         return redirect("console:case", listing.exact)
@@ -46,6 +52,7 @@ def case(request: HttpRequest, public_id: str) -> HttpResponse:
     return _show(request, found, page, _supply_form(found, page))
 
 
+@background
 @require_safe
 @console_page
 def status(request: HttpRequest, public_id: str) -> HttpResponse:
@@ -88,6 +95,21 @@ def supply(request: HttpRequest, public_id: str) -> HttpResponse:
     return redirect("console:case", public_id)
 
 
+@require_POST
+@console_page
+def show_text(request: HttpRequest, public_id: str) -> HttpResponse:
+    """The case's page with one personal text in clear. An answer to POST: its address shows nothing."""
+    found, person = get_case(request, public_id), person_of(request)
+    name = request.POST.get("field", "")
+    try:
+        revealed = {name: reveal(case=found, field=name, person=person)}
+    except Purged:
+        messages.info(request, gettext("The personal texts of this case were erased."))
+        return redirect("console:case", public_id)
+    page = gather(found, person, revealed=revealed)
+    return _show(request, found, page, _supply_form(found, page))
+
+
 def _supply_form(found: Case, page: CasePage) -> SupplyForm | None:
     if found.state != State.WAITING_DATA:
         return None
@@ -103,6 +125,7 @@ def _show(
         "known": page,
         "case": found,
         "history": history_of(found),
+        "recoveries": section_of(found, person_of(request)),
         "form": form,
         "page_url": reverse("console:case", args=[found.public_id]),
     }

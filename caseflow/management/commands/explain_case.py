@@ -61,6 +61,8 @@ def lines_of(case: Mapping[str, Any]) -> Iterator[str]:
         yield from _proposal(proposal)
     for action in case["actions"]:
         yield from _action(action)
+    for recovery in case["recoveries"]:
+        yield from _recovery(recovery)
     if case["planned"]:
         yield from ("", _("What comes next"))
         for task in case["planned"]:
@@ -92,6 +94,14 @@ def _head(case: Mapping[str, Any]) -> Iterator[str]:
     }
     if case["wait_until"]:
         yield _("Waits until %(moment)s") % {"moment": _moment(case["wait_until"])}
+    for pause in case["pauses"]:
+        yield _joined(pause["says"], pause["id"], pause["reason"], pause["by"], _moment(pause["since"]))
+        yield "  " + (
+            _("It goes on by itself at %(moment)s, or as soon as somebody resumes.")
+            % {"moment": _moment(pause["until"])}
+            if pause["until"]
+            else _("It goes on as soon as somebody resumes; nothing is lost meanwhile.")
+        )
     if case["source_url"]:
         yield case["source_url"]
 
@@ -124,6 +134,21 @@ def _proposal(proposal: Mapping[str, Any]) -> Iterator[str]:
     for decision in proposal["decisions"]:
         reason = _("reason recorded as personal text") if decision["has_reason"] else ""
         yield "  " + _joined(decision["says"], decision["person"], _moment(decision["at"]), reason)
+
+
+def _recovery(order: Mapping[str, Any]) -> Iterator[str]:
+    yield ""
+    yield _joined(order["says"], order["came_of_it"], order["id"], order["action"], order["action_status"])
+    yield "  " + _("Ordered by %(person)s, %(moment)s") % {
+        "person": order["asked_by"],
+        "moment": _moment(order["asked_at"]),
+    }
+    if order["authorised_by"]:
+        yield "  " + _("Signed by %(person)s, %(moment)s") % {
+            "person": order["authorised_by"],
+            "moment": _moment(order["authorised_at"]),
+        }
+    yield "  " + _joined(_("reason recorded as personal text"), order["result"], order["stage"], order["outcome"])
 
 
 def _action(action: Mapping[str, Any]) -> Iterator[str]:

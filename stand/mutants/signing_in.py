@@ -1,0 +1,110 @@
+"""Sessions, and the signatures of those who ring."""
+
+from .mutation import Change, Mutation
+
+RINGING = "tests/api/test_webhooks.py"
+RULE = "tests/domain/test_webhooks.py"
+SESSIONS = "tests/accounts/test_sessions.py"
+
+MUTATIONS = (
+    Mutation(
+        name="an event rings as often as it comes",
+        protects="webhook event once",
+        file="cases/migrations/0005_webhooks.py",
+        old='fields=("source", "event_id"), name="webhook_event_once"',
+        new='fields=("source", "event_id", "at"), name="webhook_event_once"',
+        doors=(Change("cases/webhooks.py", "ON CONFLICT (source_id, event_id) DO NOTHING\n", ""),),
+        caught_by=(f"{RINGING}::test_the_same_event_at_the_same_instant_rings_once",),
+        why="whoever can repeat a message could have a case read again without end",
+    ),
+    Mutation(
+        name="an old message is as good as a new one",
+        protects="webhook timestamp window",
+        file="caseflow/domain/webhooks.py",
+        old="    if age > TOLERANCE.total_seconds():\n",
+        new="    if False:\n",
+        caught_by=(f"{RINGING}::test_a_late_and_an_early_one_are_refused_and_on_record",),
+        why="a message that was recorded somewhere would ring for ever",
+    ),
+    Mutation(
+        name="a message from the future is believed",
+        protects="webhook timestamp window",
+        file="caseflow/domain/webhooks.py",
+        old='    return "too_new" if age < -TOLERANCE.total_seconds() else None\n',
+        new="    return None\n",
+        caught_by=(f"{RULE}::test_five_minutes_either_way_by_the_servers_clock",),
+        why="who may date a message ahead keeps it good for as long as they like",
+    ),
+    Mutation(
+        name="any signature will do",
+        protects="webhook signature check",
+        file="caseflow/domain/webhooks.py",
+        old="    return any(same)\n",
+        new="    return bool(same)\n",
+        caught_by=(f"{RINGING}::test_a_wrong_signature_is_refused_and_on_record",),
+        why="anybody who knows the address could ring",
+    ),
+    Mutation(
+        name="the body is not signed",
+        protects="webhook signature check",
+        file="caseflow/domain/webhooks.py",
+        old='    signed = f"{delivery.id}.{delivery.timestamp}.".encode() + delivery.body\n',
+        new='    signed = f"{delivery.id}.{delivery.timestamp}.".encode()\n',
+        caught_by=(f"{RULE}::test_whatever_was_changed_after_signing_is_refused",),
+        why="a message could be turned to another object on its way",
+    ),
+    Mutation(
+        name="a dismissed person comes back by an old session",
+        protects="sessions of a dismissed person",
+        file="accounts/migrations/0003_sessions_and_machines.py",
+        old=" + (OLD.is_active AND NOT NEW.is_active)::int; RETURN NEW;",
+        new="; RETURN NEW;",
+        caught_by=(f"{SESSIONS}::test_a_dismissed_person_who_asked_nothing_meanwhile_does_not_come_back_either",),
+        why="a device that was lost with its owner would be signed in again",
+    ),
+    Mutation(
+        name="an old row brings ended sessions back",
+        protects="sessions of a dismissed person",
+        file="accounts/migrations/0003_sessions_and_machines.py",
+        old="greatest(NEW.session_epoch, OLD.session_epoch)",
+        new="NEW.session_epoch",
+        caught_by=(f"{SESSIONS}::test_a_row_that_was_read_before_does_not_bring_ended_sessions_back",),
+        why="any form that saves the person would undo that they signed out everywhere",
+    ),
+    Mutation(
+        name="sessions know only the password",
+        protects="sessions of a dismissed person",
+        file="accounts/models.py",
+        old='about = f"{self.password}:{self.session_epoch}"',
+        new="about = self.password",
+        caught_by=(f"{SESSIONS}::test_signing_out_everywhere_ends_the_sessions_of_all_devices_and_is_on_record",),
+        why="signing out everywhere would sign nobody out",
+    ),
+    Mutation(
+        name="a page that refreshes itself keeps its reader signed in",
+        protects="idle limit of sessions",
+        file="accounts/sessions.py",
+        old='if getattr(view, "is_background", False) or not',
+        new="if not",
+        caught_by=(f"{SESSIONS}::test_a_page_that_looks_again_by_itself_keeps_nobody_signed_in",),
+        why="a case left open on a screen would never be signed out",
+    ),
+    Mutation(
+        name="nobody is signed out for being away",
+        protects="idle limit of sessions",
+        file="accounts/sessions.py",
+        old='        return "idle"\n',
+        new='        return ""\n',
+        caught_by=(f"{SESSIONS}::test_whoever_was_away_too_long_is_told_why_they_sign_in_again",),
+        why="a desk without its person stays signed in all day",
+    ),
+    Mutation(
+        name="a token goes on after it was revoked",
+        protects="revoked tokens",
+        file="accounts/tokens.py",
+        old="prefix=prefix, revoked_at=None)",
+        new="prefix=prefix)",
+        caught_by=("tests/console/test_machines.py::test_a_revoked_token_is_refused_at_once",),
+        why="a token that leaked could not be taken back",
+    ),
+)
