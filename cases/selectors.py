@@ -90,7 +90,7 @@ def get_intake(case_id: int) -> IntakeNow:
 def list_events(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Happened]:
     """The newest events of a case in their order; one query."""
     rows = AuditEvent.objects.filter(case_id=case_id).order_by("-seq")[:limit]
-    return [_happened(row) for row in reversed(rows)]
+    return [happened(row) for row in reversed(rows)]
 
 
 def list_attempts(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Attempt]:
@@ -126,7 +126,8 @@ def masked(value: Any) -> Any:
     return value
 
 
-def _happened(row: AuditEvent) -> Happened:
+def happened(row: AuditEvent) -> Happened:
+    """An event with its body read, personal values masked."""
     body = facts_of(row.body)
     return Happened(
         seq=row.seq or 0,

@@ -17,14 +17,13 @@ from accounts.principal import actor_of_person
 from approvals import selectors as proposal_selectors
 from approvals.models import Proposal
 from caseflow.domain.errors import NotFound, NotPermitted
-from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
 from cases import selectors as case_selectors
 from cases.advancing import record_event
 from cases.models import Case
 from cases.rows import CaseRow
 
-from . import waiting
+from . import navigation
 from .problems import problem_of
 
 View = Callable[..., HttpResponse]
@@ -81,9 +80,10 @@ def render_page(
     request: HttpRequest, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
 ) -> HttpResponse:
     """`page_url` in the context is where a reader comes back to after choosing a language, if not here."""
-    frame: dict[str, Any] = {"place": _place(request)}
+    frame: dict[str, Any] = {}
     if isinstance(request.user, Person):
-        frame["counts"] = waiting.counts_for(request.user)
+        counts = navigation.counts_for(request.user)
+        frame = {"counts": counts, "navigation": list(navigation.entries_for(request, counts))}
     return render(request, template, frame | dict(context or {}), status=status)
 
 
@@ -95,11 +95,3 @@ def refusal_page(
     return render_page(
         request, "console/refused.html", {"problem": problem, "page_url": "/console/"} | dict(context or {}), status=403
     )
-
-
-def _place(request: HttpRequest) -> str:
-    """Which entry of the navigation stands for this page."""
-    name = request.resolver_match.url_name if request.resolver_match else ""
-    if name == "cases" and request.GET.get("state") == State.NEEDS_ATTENTION:
-        return "attention"
-    return name if name in ("home", "approvals", "cases") else ""

@@ -21,14 +21,6 @@ from . import words
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """The numbers beside the navigation."""
-
-    decisions: int
-    attention: int
-
-
-@dataclass(frozen=True, slots=True)
 class AttentionGroup:
     """Cases that stopped for one reason, the oldest first."""
 
@@ -70,11 +62,6 @@ def attention_groups(person: Person) -> list[AttentionGroup]:
         .order_by("oldest", "reason")
     )
     return [AttentionGroup(words.reason_word(row["reason"]), row["number"], row["oldest"]) for row in rows]
-
-
-def counts_for(person: Person) -> Counts:
-    """Two queries, on every page."""
-    return Counts(decisions=proposals_for(person).count(), attention=_stopped(person).count())
 
 
 def deciders_beside(person: Person, proposal: Proposal) -> Sequence[str]:
