@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import approvals, cases, deciding, home, preferences, signing
+from .views import approvals, attention, cases, deciding, home, preferences, signing
 
 app_name = "console"
 
@@ -21,6 +21,7 @@ urlpatterns = [
     path("approvals/<str:public_id>/reject/", deciding.confirm, {"step": "reject"}, name="reject"),
     path("approvals/<str:public_id>/return/", deciding.confirm, {"step": "return"}, name="return"),
     path("approvals/<str:public_id>/ask-data/", deciding.confirm, {"step": "ask-data"}, name="ask-data"),
+    path("attention/", attention.attention, name="attention"),
     path("cases/", cases.cases, name="cases"),
     path("cases/<str:public_id>/", cases.case, name="case"),
     path("cases/<str:public_id>/status/", cases.status, name="case-status"),
