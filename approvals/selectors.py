@@ -98,6 +98,12 @@ def get_proposal(principal: Principal, public_id: str) -> Proposal:
     return access.get_visible(rows, public_id, principal, Right.SEE_CASES)
 
 
+def find_deciding_approval(proposal: Proposal) -> Decision | None:
+    """The approval that let the plan be carried out, with its person; one query."""
+    rows = Decision.objects.filter(proposal=proposal, decisive=True, kind=Decision.Kind.APPROVE)
+    return rows.select_related("person").first()
+
+
 def review(proposal: Proposal) -> Review:
     """The snapshot beside the newest readings; four queries."""
     snapshot = opened(proposal.snapshot)

@@ -19,7 +19,8 @@ from caseflow.domain.identifiers import normalise_external_id
 from caseflow.domain.roles import Right
 
 from .beats import BEAT_SILENCE
-from .models import Attempt, Case, IntakeRevision, Observation, WorkerBeat
+from .models import Attempt, Case, IntakeRevision, Observation, Task, WorkerBeat
+from .models.task import LIVE
 
 MAX_ENTRIES = 1000  #: newest rows of one kind in a case's history
 
@@ -97,6 +98,12 @@ def list_attempts(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Attempt]:
     """The newest tries at the case's tasks, each with its task, in their order; one query."""
     rows = Attempt.objects.filter(task__case_id=case_id).select_related("task").order_by("-begun_at", "-id")[:limit]
     return list(reversed(rows))
+
+
+def find_next_task(case_id: int, subject: str) -> Task | None:
+    """The live task about one subject of a case that is due first; one query."""
+    rows = Task.objects.filter(case_id=case_id, subject=subject, status__in=LIVE)
+    return rows.order_by("available_at", "id").first()
 
 
 def list_readings(case_id: int, name: str) -> QuerySet[Observation]:

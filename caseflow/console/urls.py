@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import approvals, attention, cases, deciding, home, preferences, signing
+from .views import actions, approvals, attention, cases, deciding, drift, home, preferences, signing
 
 app_name = "console"
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("sign-in/", signing.SignIn.as_view(), name="sign-in"),
     path("sign-out/", signing.SignOut.as_view(), name="sign-out"),
     path("language/", preferences.choose_language, name="language"),
+    path("drift/", drift.drift, name="drift"),
     path("me/", preferences.preferences, name="me"),
     path("approvals/", approvals.proposals, name="approvals"),
     path("approvals/<str:public_id>/", approvals.proposal, name="proposal"),
@@ -21,6 +22,8 @@ urlpatterns = [
     path("approvals/<str:public_id>/reject/", deciding.confirm, {"step": "reject"}, name="reject"),
     path("approvals/<str:public_id>/return/", deciding.confirm, {"step": "return"}, name="return"),
     path("approvals/<str:public_id>/ask-data/", deciding.confirm, {"step": "ask-data"}, name="ask-data"),
+    path("actions/", actions.actions, name="actions"),
+    path("actions/<str:public_id>/", actions.action, name="action"),
     path("attention/", attention.attention, name="attention"),
     path("cases/", cases.cases, name="cases"),
     path("cases/<str:public_id>/", cases.case, name="case"),

@@ -11,6 +11,7 @@ from django.template.loader import select_template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from caseflow.console import moments, vocabulary, words
 from caseflow.console.icons import ICONS
@@ -139,6 +140,16 @@ def time_left(value: datetime | None) -> str:
 @register.filter
 def span(value: timedelta | None) -> str:
     return moments.span_text(value) if value is not None else ""
+
+
+@register.filter
+def took(value: timedelta | None) -> str:
+    return moments.took_text(value) if value is not None else "–"
+
+
+@register.filter
+def yes_no(value: bool) -> str:
+    return gettext("yes") if value else gettext("no")
 
 
 @register.filter
