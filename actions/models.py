@@ -90,6 +90,7 @@ class Action(models.Model):
             ),
             models.Index(fields=["case", "id"], name="action_of_case"),
             models.Index(fields=["organisation", "subject"], name="action_by_subject"),
+            models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="action_by_external_id"),
         ]
         triggers = [
             pgtrigger.ReadOnly(

@@ -46,6 +46,7 @@ class Proposal(AppendOnly):
                 name="proposal_for_people_expires",
             ),
         ]
+        indexes = [models.Index(fields=["digest"], name="proposal_by_digest")]
 
     def __str__(self) -> str:
         return self.public_id

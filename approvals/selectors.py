@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from accounts import access
@@ -176,3 +176,10 @@ def _fact(
         observed_then=then[name].observed_at if name in then else None,
         observed_now=now[name].observed_at if name in now else None,
     )
+
+
+def find_proposals(principal: Principal, name: str) -> QuerySet[Proposal]:
+    """Proposals in sight whose public id or digest `name` is, with case and organisation; one query."""
+    rows = Proposal.objects.select_related("case__organisation").defer("snapshot")
+    found = access.visible(rows, principal, Right.SEE_CASES)
+    return found.filter(Q(public_id=name.upper()) | Q(digest=name.lower())).order_by("pk")

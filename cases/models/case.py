@@ -114,7 +114,10 @@ class Observation(AppendOnly):
 
     class Meta(AppendOnly.Meta):
         abstract = False
-        indexes = [models.Index(fields=["case", "name", "-id"], name="observation_newest")]
+        indexes = [
+            models.Index(fields=["case", "name", "-id"], name="observation_newest"),
+            models.Index(fields=["call_id"], name="observation_by_call"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.case_id} {self.name}"
