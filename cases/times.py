@@ -14,6 +14,8 @@ from django.db import connection
 from caseflow.domain.lifecycle import State
 from caseflow.domain.times import Part, Segment, Stay, TimeParts, Worked, time_segments
 
+from .models import Case
+
 #: Columns of the case row, microseconds, empty until it is closed.
 COLUMNS = {part: f"{part.value}_us" for part in Part}
 
@@ -66,6 +68,13 @@ _MANY = f"{_WANTED}, {PARTS} SELECT id, {', '.join(COLUMNS.values())} FROM parts
 _ONE = f"""{_WANTED}, {_ROWS}
 SELECT 'stay', state, begun, ended, undo_until FROM stays UNION ALL SELECT 'worked', '', begun, ended, NULL FROM worked
 ORDER BY 3, 4"""
+
+
+def stored_parts(case: Case) -> TimeParts | None:
+    """What was stored when the case was closed; None while it is open. No query."""
+    if case.closed_at is None or case.queue_us is None:
+        return None
+    return TimeParts(**{part.value: getattr(case, column) for part, column in COLUMNS.items()})
 
 
 def time_parts_of(case_ids: Sequence[int]) -> dict[int, TimeParts]:

@@ -12,14 +12,16 @@ from django.test.utils import CaptureQueriesContext
 
 from caseflow.domain.times import Part, TimeParts
 from cases.models import Case
-from cases.times import COLUMNS, time_parts_of, time_segments_of
+from cases.times import stored_parts, time_parts_of, time_segments_of
 from tests.driving import Engine, Story, run_due
 
 MICROSECOND = timedelta(microseconds=1)
 
 
 def stored(case: Case) -> TimeParts:
-    return TimeParts(**{part.value: getattr(case, column) for part, column in COLUMNS.items()})
+    parts = stored_parts(case)
+    assert parts is not None
+    return parts
 
 
 def lifetime(case: Case) -> int:
@@ -77,8 +79,7 @@ def test_the_segments_of_an_open_case_reach_from_its_opening_to_now(engine: Engi
 
 
 def test_an_open_case_stores_nothing_yet(engine: Engine) -> None:
-    case = engine.proposed().case
-    assert [getattr(case, column) for column in COLUMNS.values()] == [None] * 5
+    assert stored_parts(engine.proposed().case) is None
 
 
 def test_the_parts_of_many_cases_take_one_query(engine: Engine) -> None:
