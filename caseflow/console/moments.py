@@ -42,6 +42,11 @@ def span_text(span: timedelta) -> str:
     return gettext("%(seconds)d s") % {"seconds": seconds}
 
 
+def ago_text(moment: datetime) -> str:
+    """How long ago, for a place that can hold no more than text."""
+    return span_text(timezone.now() - moment)
+
+
 def took_text(span: timedelta) -> str:
     """How long something took: below a minute to the hundredth of a second."""
     seconds = span.total_seconds()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import actions, approvals, attention, cases, deciding, drift, home, preferences, search, signing
+from .views import actions, approvals, attention, cases, deciding, drift, home, preferences, processes, search, signing
 
 app_name = "console"
 
@@ -25,6 +25,9 @@ urlpatterns = [
     path("actions/", actions.actions, name="actions"),
     path("actions/<str:public_id>/", actions.action, name="action"),
     path("attention/", attention.attention, name="attention"),
+    path("processes/", processes.processes, name="processes"),
+    path("processes/<slug:slug>/", processes.process, name="process"),
+    path("processes/<slug:slug>/mermaid/", processes.diagram, name="process-mermaid"),
     path("search/", search.search, name="search"),
     path("cases/", cases.cases, name="cases"),
     path("cases/<str:public_id>/", cases.case, name="case"),

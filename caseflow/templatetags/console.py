@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from caseflow.console import moments, vocabulary, words
+from caseflow.console.history import Happened
 from caseflow.console.icons import ICONS
+from caseflow.console.path import path_of
 
 register = template.Library()
 
@@ -27,6 +29,12 @@ def icon(name: str) -> SafeString:
         '<svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">{}</svg>',
         drawing,
     )
+
+
+@register.simple_tag
+def drawing(name: str) -> SafeString:
+    """The lines of an icon alone, for a picture that places them itself."""
+    return mark_safe(ICONS[name])
 
 
 @register.inclusion_tag("console/components/word.html")
@@ -166,6 +174,12 @@ def seconds_left(value: datetime | None) -> int:
 def copyable(text: str, what: str = "", short: int = 0) -> dict[str, Any]:
     """An id with a copy button; `short` shows that many characters of a long one."""
     return {"text": text, "shown": f"{text[:short]}…" if short and len(text) > short else text, "what": what}
+
+
+@register.inclusion_tag("console/processes/path.html")
+def path_diagram(case: Any, history: Iterable[Happened]) -> dict[str, Any]:
+    """The way a case went, small; asks the database nothing."""
+    return {"path": path_of(history, case.state)}
 
 
 @register.simple_tag
