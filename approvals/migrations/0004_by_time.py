@@ -5,15 +5,14 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('approvals', '0003_search_by_digest'),
-        ('cases', '0005_search_by_request'),
+        ("approvals", "0003_search_by_digest"),
+        ("cases", "0005_search_by_request"),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='proposal',
-            index=django.contrib.postgres.indexes.BrinIndex(autosummarize=True, fields=['at'], name='proposal_by_time'),
+            model_name="proposal",
+            index=django.contrib.postgres.indexes.BrinIndex(autosummarize=True, fields=["at"], name="proposal_by_time"),
         ),
     ]

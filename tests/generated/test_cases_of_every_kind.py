@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from typing import Any
 
 import psycopg
 import pytest
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 
 from approvals.models import Proposal
 from audit.models import AuditEvent
@@ -115,6 +117,16 @@ def test_a_case_changed_afterwards_still_needs_its_event(owner: psycopg.Connecti
     change = "UPDATE cases_case SET state = 'NOTIFYING', closed_at = NULL, version = version + 1"
     with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match="unexplained"):
         owner.execute(change)
+
+
+def test_cases_that_were_closed_before_are_measured_by_the_migration(owner: psycopg.Connection[Any]) -> None:
+    make_cases(owner, count=len(STORIES))
+    owner.execute("UPDATE cases_case SET queue_us = NULL, person_us = 1")
+    found = MigrationLoader(None).disk_migrations
+    (migration,) = [kind for (app, name), kind in found.items() if app == "cases" and name.endswith("time_parts")]
+    assert times()[1] > 0
+    owner.execute(import_module(migration.__module__).MEASURED)
+    assert times() == (Case.objects.filter(closed_at__isnull=False).count(), 0)
 
 
 @pytest.mark.timeout(600)
