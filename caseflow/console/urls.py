@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import actions, approvals, attention, cases, deciding, drift, home, preferences, processes, search, signing
+from .views import (
+    actions,
+    approvals,
+    attention,
+    cases,
+    deciding,
+    drift,
+    helping,
+    home,
+    preferences,
+    processes,
+    search,
+    signing,
+)
 
 app_name = "console"
 
@@ -14,6 +27,7 @@ urlpatterns = [
     path("sign-out/", signing.SignOut.as_view(), name="sign-out"),
     path("language/", preferences.choose_language, name="language"),
     path("drift/", drift.drift, name="drift"),
+    path("help/", helping.help_page, name="help"),
     path("me/", preferences.preferences, name="me"),
     path("approvals/", approvals.proposals, name="approvals"),
     path("approvals/<str:public_id>/", approvals.proposal, name="proposal"),

@@ -52,6 +52,12 @@ def word(shown: words.Shown) -> dict[str, Any]:
     return {"word": shown}
 
 
+@register.inclusion_tag("console/components/glossary.html")
+def glossary_link(kind: str, shown: words.Shown) -> dict[str, Any]:
+    """From a word to where the help explains it; `kind` is state, action or reason."""
+    return {"kind": kind, "code": shown.code, "label": shown.label}
+
+
 @register.filter
 def state_help(code: str) -> str:
     return words.state_word(code).help
