@@ -97,6 +97,7 @@ class Action(models.Model):
                 condition=models.Q(kind=ActionKind.EFFECT, first_sent_at__isnull=False),
                 name="action_sent_by_system",
             ),
+            models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="action_by_external_id"),
         ]
         triggers = [
             pgtrigger.ReadOnly(

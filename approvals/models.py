@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from audit.models import AppendOnly
@@ -45,6 +46,10 @@ class Proposal(AppendOnly):
                 condition=models.Q(needs_approval=False) | models.Q(valid_until__isnull=False),
                 name="proposal_for_people_expires",
             ),
+        ]
+        indexes = [
+            models.Index(fields=["digest"], name="proposal_by_digest"),
+            BrinIndex(fields=["at"], autosummarize=True, name="proposal_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from accounts import access
@@ -98,6 +98,12 @@ def get_proposal(principal: Principal, public_id: str) -> Proposal:
     return access.get_visible(rows, public_id, principal, Right.SEE_CASES)
 
 
+def find_deciding_approval(proposal: Proposal) -> Decision | None:
+    """The approval that let the plan be carried out, with its person; one query."""
+    rows = Decision.objects.filter(proposal=proposal, decisive=True, kind=Decision.Kind.APPROVE)
+    return rows.select_related("person").first()
+
+
 def review(proposal: Proposal) -> Review:
     """The snapshot beside the newest readings; four queries."""
     snapshot = opened(proposal.snapshot)
@@ -170,3 +176,10 @@ def _fact(
         observed_then=then[name].observed_at if name in then else None,
         observed_now=now[name].observed_at if name in now else None,
     )
+
+
+def find_proposals(principal: Principal, name: str) -> QuerySet[Proposal]:
+    """Proposals in sight whose public id or digest `name` is, with case and organisation; one query."""
+    rows = Proposal.objects.select_related("case__organisation").defer("snapshot")
+    found = access.visible(rows, principal, Right.SEE_CASES)
+    return found.filter(Q(public_id=name.upper()) | Q(digest=name.lower())).order_by("pk")

@@ -8,6 +8,14 @@ from django.db import models
 #: The abstract bases below say by `runtime_rights` what the runtime role may do; `grant_rights` grants just that.
 APPEND_ONLY = "SELECT, INSERT"
 
+#: What indicators count over the last days: a case begins or ends, stops for a person, a decision is refused, or its
+#: facts changed before it was carried out. About three events of a case in fifteen.
+MILESTONE = (
+    models.Q(version=1)
+    | models.Q(to_state__in=["CLOSED_NO_CHANGE", "COMPLETED", "NEEDS_ATTENTION"])
+    | models.Q(kind__in=["case.approval_lapsed", "case.facts_changed", "decision.refused"])
+)
+
 
 class AppendOnly(models.Model):
     """Rows are written once and never changed: by trigger for everybody, by right for the runtime role."""
@@ -55,7 +63,10 @@ class AuditEvent(AppendOnly):
                 name="audit_case_rows_are_numbered",
             ),
         ]
-        indexes = [models.Index(fields=["organisation_id", "at_us", "id"], name="audit_by_time")]
+        indexes = [
+            models.Index(fields=["organisation_id", "at_us", "id"], name="audit_by_time"),
+            models.Index(fields=["at"], condition=MILESTONE, name="audit_milestones"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.seq}"

@@ -19,7 +19,8 @@ from caseflow.domain.identifiers import normalise_external_id
 from caseflow.domain.roles import Right
 
 from .beats import BEAT_SILENCE
-from .models import Attempt, Case, CaseKey, IntakeRevision, Observation, WorkerBeat
+from .models import Attempt, Case, CaseKey, IntakeRevision, Observation, Task, WorkerBeat
+from .models.task import LIVE
 
 MAX_ENTRIES = 1000  #: newest rows of one kind in a case's history
 MOVED_SINCE = 20  #: transitions told to somebody who looked at an earlier version
@@ -99,7 +100,7 @@ def is_erased(case_id: int) -> bool:
 def list_events(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Happened]:
     """The newest events of a case in their order; one query."""
     rows = AuditEvent.objects.filter(case_id=case_id).order_by("-seq")[:limit]
-    return [_happened(row) for row in reversed(rows)]
+    return [happened(row) for row in reversed(rows)]
 
 
 def events_since(case_id: int, version: int) -> list[dict[str, Any]]:
@@ -112,7 +113,7 @@ def events_since(case_id: int, version: int) -> list[dict[str, Any]]:
             "from": row.from_state,
             "to": row.to_state,
             "version": row.version,
-            "actor": _happened(row).actor_name,
+            "actor": happened(row).actor_name,
             "at": row.at.isoformat(),
         }
         for row in rows
@@ -123,6 +124,12 @@ def list_attempts(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Attempt]:
     """The newest tries at the case's tasks, each with its task, in their order; one query."""
     rows = Attempt.objects.filter(task__case_id=case_id).select_related("task").order_by("-begun_at", "-id")[:limit]
     return list(reversed(rows))
+
+
+def find_next_task(case_id: int, subject: str) -> Task | None:
+    """The live task about one subject of a case that is due first; one query."""
+    rows = Task.objects.filter(case_id=case_id, subject=subject, status__in=LIVE)
+    return rows.order_by("available_at", "id").first()
 
 
 def list_readings(case_id: int, name: str) -> QuerySet[Observation]:
@@ -153,7 +160,8 @@ def masked(value: Any, *, erased: bool = False) -> Any:
     return value
 
 
-def _happened(row: AuditEvent) -> Happened:
+def happened(row: AuditEvent) -> Happened:
+    """An event with its body read, personal values masked."""
     body = facts_of(row.body)
     return Happened(
         seq=row.seq or 0,

@@ -18,14 +18,13 @@ from approvals import selectors as proposal_selectors
 from approvals.models import Proposal
 from audit.services import record_access
 from caseflow.domain.errors import NotFound, NotPermitted
-from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
 from cases import selectors as case_selectors
 from cases.advancing import record_event
 from cases.models import Case
 from cases.rows import CaseRow
 
-from . import pauses, waiting
+from . import navigation, pauses
 from .problems import problem_of
 
 View = Callable[..., HttpResponseBase]
@@ -99,12 +98,16 @@ def render_page(
     request: HttpRequest, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
 ) -> HttpResponse:
     """`page_url` in the context is where a reader comes back to after choosing a language, if not here."""
-    frame: dict[str, Any] = {"place": _place(request)}
+    frame: dict[str, Any] = {}
     if isinstance(request.user, Person):
-        frame["counts"] = waiting.counts_for(request.user)
+        counts = navigation.counts_for(request.user)
         # For the entries of the navigation only: each page asks again for what it shows.
-        frame["rights"] = access.rights_anywhere(request.user)
-        frame["banner"] = pauses.banner_for(request.user)
+        rights = access.rights_anywhere(request.user)
+        frame = {
+            "counts": counts,
+            "navigation": list(navigation.entries_for(request, counts, rights)),
+            "banner": pauses.banner_for(request.user),
+        }
     return render(request, template, frame | dict(context or {}), status=status)
 
 
@@ -116,17 +119,3 @@ def refusal_page(
     return render_page(
         request, "console/refused.html", {"problem": problem, "page_url": "/console/"} | dict(context or {}), status=403
     )
-
-
-def _place(request: HttpRequest) -> str:
-    """Which entry of the navigation stands for this page."""
-    name = (request.resolver_match.url_name if request.resolver_match else "") or ""
-    if name == "cases" and request.GET.get("state") == State.NEEDS_ATTENTION:
-        return "attention"
-    if name.startswith("people"):
-        return "people"
-    if name.startswith(("machine", "bell")):
-        return "machines"
-    if name.startswith("pause"):
-        return "pauses"
-    return name if name in ("home", "approvals", "cases", "audit") else ""

@@ -20,5 +20,9 @@ ICONS: dict[str, str] = {
     "copy": '<rect x="5.5" y="5.5" width="8" height="8" rx="1"/><path d="M10.5 5.5v-3h-8v8h3"/>',
     "change": '<path d="M2.5 6h9l-2.5-2.5M13.5 10h-9L7 12.5"/>',
     "undo": '<path d="M3 6.5h6.5a3 3 0 1 1 0 6H6M3 6.5 5.5 4M3 6.5 5.5 9"/>',
+    "chart": '<path d="M2.5 13.5h11M4.5 11V8M8 11V3.5M11.5 11V6"/>',
+    "gear": '<circle cx="8" cy="8" r="2.2"/>'
+    '<path d="M8 2v2M8 12v2M2 8h2M12 8h2m-8-4 1.4 1.4m5.2 5.2L12 12M4 12l1.4-1.4m5.2-5.2L12 4"/>',
+    "log": '<path d="M4 2.5h8v11H4zM6 5.5h4M6 8h4M6 10.5h2.5"/>',
     "out": '<path d="M6.5 2.5h-4v11h4M6 8h8M11.5 5.5 14 8l-2.5 2.5"/>',
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext, pgettext
 
 from . import words
@@ -40,3 +40,16 @@ def span_text(span: timedelta) -> str:
     if minutes:
         return gettext("%(minutes)d min %(seconds)d s") % {"minutes": minutes, "seconds": seconds}
     return gettext("%(seconds)d s") % {"seconds": seconds}
+
+
+def ago_text(moment: datetime) -> str:
+    """How long ago, for a place that can hold no more than text."""
+    return span_text(timezone.now() - moment)
+
+
+def took_text(span: timedelta) -> str:
+    """How long something took: below a minute to the hundredth of a second."""
+    seconds = span.total_seconds()
+    if seconds >= 60:
+        return span_text(span)
+    return gettext("%(seconds)s s") % {"seconds": number_format(max(0.0, seconds), decimal_pos=2)}

@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import approvals, cases, deciding, home, machines, pauses, people, preferences, recoveries, signing, trail
+from .views import (
+    actions,
+    approvals,
+    attention,
+    cases,
+    deciding,
+    drift,
+    helping,
+    home,
+    machines,
+    pauses,
+    people,
+    preferences,
+    processes,
+    recoveries,
+    search,
+    signing,
+    trail,
+)
 
 app_name = "console"
 
@@ -13,6 +31,8 @@ urlpatterns = [
     path("sign-in/", signing.SignIn.as_view(), name="sign-in"),
     path("sign-out/", signing.SignOut.as_view(), name="sign-out"),
     path("language/", preferences.choose_language, name="language"),
+    path("drift/", drift.drift, name="drift"),
+    path("help/", helping.help_page, name="help"),
     path("me/", preferences.preferences, name="me"),
     path("me/sign-out-everywhere/", signing.sign_out_everywhere, name="sign-out-everywhere"),
     path("approvals/", approvals.proposals, name="approvals"),
@@ -44,6 +64,13 @@ urlpatterns = [
     path("admin/doorbells/<str:organisation>/new/", machines.create_source, name="bell-create"),
     path("admin/doorbells/<str:organisation>/<str:public_id>/secret/", machines.rotate_source, name="bell-rotate"),
     path("admin/doorbells/<str:organisation>/<str:public_id>/switch/", machines.switch_source, name="bell-switch"),
+    path("actions/", actions.actions, name="actions"),
+    path("actions/<str:public_id>/", actions.action, name="action"),
+    path("attention/", attention.attention, name="attention"),
+    path("processes/", processes.processes, name="processes"),
+    path("processes/<slug:slug>/", processes.process, name="process"),
+    path("processes/<slug:slug>/mermaid/", processes.diagram, name="process-mermaid"),
+    path("search/", search.search, name="search"),
     path("cases/", cases.cases, name="cases"),
     path("cases/<str:public_id>/", cases.case, name="case"),
     path("cases/<str:public_id>/status/", cases.status, name="case-status"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, Min, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts import access
@@ -15,17 +15,9 @@ from approvals.models import Decision, Proposal
 from approvals.selectors import list_waiting
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
-from cases.models import Case
+from cases.attention import count_by_reason
 
 from . import words
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """The numbers beside the navigation."""
-
-    decisions: int
-    attention: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +55,7 @@ def proposals_for(person: Person) -> QuerySet[Proposal]:
 
 
 def attention_groups(person: Person) -> list[AttentionGroup]:
-    rows = (
-        _stopped(person)
-        .values("reason")
-        .annotate(number=Count("pk"), oldest=Min("state_since"))
-        .order_by("oldest", "reason")
-    )
-    return [AttentionGroup(words.reason_word(row["reason"]), row["number"], row["oldest"]) for row in rows]
-
-
-def counts_for(person: Person) -> Counts:
-    """Two queries, on every page."""
-    return Counts(decisions=proposals_for(person).count(), attention=_stopped(person).count())
+    return [AttentionGroup(words.reason_word(one.reason), one.number, one.oldest) for one in count_by_reason(person)]
 
 
 def deciders_beside(person: Person, proposal: Proposal) -> Sequence[str]:
@@ -82,8 +63,3 @@ def deciders_beside(person: Person, proposal: Proposal) -> Sequence[str]:
     permitted = access.persons_with_right(proposal.case.organisation_id, Right.DECIDE)
     others = permitted.exclude(pk__in=[*proposal.causers, person.pk]).order_by("name", "username")
     return [other.get_full_name() for other in others[:10]]
-
-
-def _stopped(person: Person) -> QuerySet[Case]:
-    cases = Case.objects.filter(state=State.NEEDS_ATTENTION)
-    return access.visible(cases, person, Right.SEE_CASES)

@@ -159,6 +159,12 @@ def process_title(slug: str, version: int) -> str:
     return gettext(process.title) if process else slug
 
 
+def newest_title(slug: str) -> str:
+    """What the newest version of a process is called; the slug itself where none is installed."""
+    versions = [process for process in all_processes().values() if process.slug == slug]
+    return gettext(max(versions, key=lambda process: process.version).title) if versions else slug
+
+
 def ending_sentence(slug: str, version: int, decision: str) -> str:
     """What the process says of its decision, or nothing where it is none of the process's own."""
     return ending_text(slug, version, decision)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,9 +11,12 @@ from django.template.loader import select_template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from caseflow.console import moments, vocabulary, words
+from caseflow.console.history import Happened
 from caseflow.console.icons import ICONS
+from caseflow.console.path import path_of
 from cases.wording import event_text
 
 register = template.Library()
@@ -29,6 +32,12 @@ def icon(name: str) -> SafeString:
     )
 
 
+@register.simple_tag
+def drawing(name: str) -> SafeString:
+    """The lines of an icon alone, for a picture that places them itself."""
+    return mark_safe(ICONS[name])
+
+
 @register.inclusion_tag("console/components/word.html")
 def state(code: str) -> dict[str, Any]:
     return {"word": words.state_word(code)}
@@ -42,6 +51,12 @@ def action_status(code: str) -> dict[str, Any]:
 @register.inclusion_tag("console/components/word.html")
 def word(shown: words.Shown) -> dict[str, Any]:
     return {"word": shown}
+
+
+@register.inclusion_tag("console/components/glossary.html")
+def glossary_link(kind: str, shown: words.Shown) -> dict[str, Any]:
+    """From a word to where the help explains it; `kind` is state, action or reason."""
+    return {"kind": kind, "code": shown.code, "label": shown.label}
 
 
 @register.filter
@@ -163,6 +178,16 @@ def span(value: timedelta | None) -> str:
 
 
 @register.filter
+def took(value: timedelta | None) -> str:
+    return moments.took_text(value) if value is not None else "–"
+
+
+@register.filter
+def yes_no(value: bool) -> str:
+    return gettext("yes") if value else gettext("no")
+
+
+@register.filter
 def is_past(value: datetime | None) -> bool:
     return value is not None and value <= timezone.now()
 
@@ -176,6 +201,12 @@ def seconds_left(value: datetime | None) -> int:
 def copyable(text: str, what: str = "", short: int = 0) -> dict[str, Any]:
     """An id with a copy button; `short` shows that many characters of a long one."""
     return {"text": text, "shown": f"{text[:short]}…" if short and len(text) > short else text, "what": what}
+
+
+@register.inclusion_tag("console/processes/path.html")
+def path_diagram(case: Any, history: Iterable[Happened]) -> dict[str, Any]:
+    """The way a case went, small; asks the database nothing."""
+    return {"path": path_of(history, case.state)}
 
 
 @register.simple_tag

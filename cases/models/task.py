@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pgtrigger
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from .case import Case
@@ -82,6 +83,9 @@ class Task(models.Model):
             ),
             models.Index(fields=["leased_until"], condition=models.Q(status=TaskStatus.LEASED), name="task_leased"),
             models.Index(fields=["case", "id"], name="task_of_case"),
+            models.Index(fields=["ended_at"], condition=models.Q(status=TaskStatus.FAILED), name="task_failed"),
+            # For indicators over the last days: rows come in the order of time, and this costs next to nothing.
+            BrinIndex(fields=["created_at"], autosummarize=True, name="task_by_time"),
         ]
 
     def __str__(self) -> str:
@@ -105,6 +109,7 @@ class Attempt(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["task", "number"], name="attempt_one_number")]
+        indexes = [BrinIndex(fields=["begun_at"], autosummarize=True, name="attempt_by_time")]
         triggers = [
             pgtrigger.Protect(name="kept", operation=pgtrigger.Delete),
             pgtrigger.Protect(

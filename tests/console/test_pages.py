@@ -31,6 +31,14 @@ def pages_of(story: Story) -> list[str]:
         "/console/pauses/",
         "/console/approvals/",
         "/console/approvals/?view=all",
+        "/console/attention/",
+        "/console/actions/",
+        "/console/actions/?status=unknown",
+        "/console/drift/",
+        "/console/search/?q=T-",
+        "/console/processes/",
+        "/console/processes/restore_access/",
+        "/console/help/",
         f"/console/approvals/{proposal}/",
         *(f"/console/approvals/{proposal}/{step}/" for step in ("approve", "reject", "return", "ask-data")),
     ]
@@ -69,7 +77,8 @@ def test_a_russian_page_shows_no_english_sentence(engine: Engine, desk: Desks) -
     story = engine.proposed()
     reader, english = desk(language="ru"), sentences()
     cases = [f"/console/cases/{one.case.public_id}/" for one in (waiting, done)]
-    for path in [*pages_of(story), *cases, "/console/cases/?state=COMPLETED&reason=x"]:
+    actions = [f"/console/actions/{one.public_id}/" for one in (done.effect, done.notice)]
+    for path in [*pages_of(story), *cases, *actions, "/console/cases/?state=COMPLETED&reason=x"]:
         text = reader.get(path).text
         assert [sentence for sentence in english if sentence in text] == [], path
 
@@ -150,6 +159,7 @@ def test_personal_text_is_on_no_page(engine: Engine, desk: Desks) -> None:
 
 
 def test_no_page_asks_once_per_row(engine: Engine, desk: Desks) -> None:
+    engine.open(payment={"amount": "10.00"}).run()
     story = engine.proposed()
     reader = desk()
     paths = [path for path in pages_of(story) if path != "/console/me/"]

@@ -8,9 +8,7 @@ import pytest
 
 from caseflow.domain.process import AmountQuorum, ApprovalPolicy
 
-BY_AMOUNT = AmountQuorum(
-    "payment.amount", "payment.currency", {"RUB": {"10000": 2, "100000": 3}, "EUR": {"100.00": 2}}
-)
+BY_AMOUNT = AmountQuorum("payment.amount", "payment.currency", {"RUB": {"10000": 2, "100000": 3}, "EUR": {"100.00": 2}})
 
 
 def facts(amount: Any, currency: Any = "RUB") -> dict[str, dict[str, Any]]:

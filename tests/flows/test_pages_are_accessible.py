@@ -32,6 +32,7 @@ def a_story(running: Running) -> dict[str, str]:
     running.wait_for_state("NEEDS_ATTENTION", needs_a_person)
     running.wait_for_state("WAITING_DATA", waits_for_data)
     proposal = f"/console/approvals/{running.proposals(waits)[-1]['id']}/"
+    action = running.one("SELECT public_id FROM actions_action WHERE kind = 'effect' ORDER BY id DESC LIMIT 1")
     return {
         "home": "/console/",
         "approvals": "/console/approvals/",
@@ -44,6 +45,16 @@ def a_story(running: Running) -> dict[str, str]:
         "case that is done": f"/console/cases/{is_done}/",
         "case that needs a person": f"/console/cases/{needs_a_person}/",
         "case that waits for data": f"/console/cases/{waits_for_data}/",
+        "attention": "/console/attention/",
+        "attention, filtered": "/console/attention/?turn=stop",
+        "actions": "/console/actions/",
+        "unknown results": "/console/actions/?status=unknown",
+        "action": f"/console/actions/{action}/",
+        "differences": "/console/drift/",
+        "search": "/console/search/?q=T-",
+        "processes": "/console/processes/",
+        "process": "/console/processes/restore_access/",
+        "help": "/console/help/",
         "preferences": "/console/me/",
         "nothing there": "/console/cases/C-0000000000/",
     }

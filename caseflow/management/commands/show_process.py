@@ -14,7 +14,8 @@ from django.utils.translation import gettext
 
 from accounts.commands import USAGE, add_json, shown, write_json
 from accounts.models import Language
-from caseflow.domain.lifecycle import CLOSED, Table, Transition, When
+from caseflow.domain.drawing import mermaid
+from caseflow.domain.lifecycle import Transition, When
 from caseflow.domain.process import Process
 from cases.processes import all_processes
 from cases.stages import all_stages
@@ -95,19 +96,6 @@ def lines_of(process: dict[str, Any]) -> Iterator[str]:
         starts = ", ".join(row["starts"]) or "-"
         more = " ".join(filter(None, [" and ".join(row["guards"]), row["outcome"] and f"outcome {row['outcome']}"]))
         yield f"  {row['from']:<16} {row['event']:<34} {row['to']:<16} {starts:<28} {more}".rstrip()
-
-
-def mermaid(table: Table) -> Iterator[str]:
-    """`stateDiagram-v2`, one arrow per pair of states with its events."""
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for row in table:
-        arrows.setdefault((row.source.value, row.target.value), []).append(row.event.value)
-    yield "stateDiagram-v2"
-    yield "    [*] --> RECEIVED"
-    for (source, target), events in arrows.items():
-        yield f"    {source} --> {target}: {', '.join(events)}"
-    for state in sorted(CLOSED):
-        yield f"    {state.value} --> [*]"
 
 
 def _row(row: Transition) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""The list of actions as an operator works it: narrowed, counted by status, the longest in doubt first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from accounts import access
+from accounts.principal import Principal
+from caseflow.domain.roles import Right
+from cases.models import Attempt
+
+from .models import HOLDING, Action, ExternalCall
+
+
+@dataclass(frozen=True, slots=True)
+class ActionFilter:
+    """What a list of actions is narrowed to; empty means any."""
+
+    status: str = ""
+    kind: str = ""
+    system: str = ""
+    organisation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The actions of one status; `oldest` is since when the first of them was sent, or planned."""
+
+    number: int
+    oldest: datetime
+
+
+def list_in_sight(principal: Principal, wanted: ActionFilter | None = None) -> QuerySet[Action]:
+    """Every action in sight that fits."""
+    wanted = wanted or ActionFilter()
+    rows = access.visible(Action.objects.all(), principal, Right.SEE_CASES)
+    narrowed = {
+        "status": wanted.status,
+        "kind": wanted.kind,
+        "system": wanted.system,
+        "organisation__slug": wanted.organisation,
+    }
+    return rows.filter(**{name: value for name, value in narrowed.items() if value})
+
+
+def list_for_desk(principal: Principal, wanted: ActionFilter) -> QuerySet[Action]:
+    """The same with case, organisation, and the moment of the last call: what is in doubt longest first, else newest.
+
+    One query for a page of them.
+    """
+    last = ExternalCall.objects.filter(action=OuterRef("pk")).order_by("-id")
+    rows = list_in_sight(principal, wanted).select_related("case__organisation")
+    rows = rows.annotate(last_call=Subquery(last.values("begun_at")[:1]))
+    if wanted.status in HOLDING:
+        return rows.order_by(Coalesce("first_sent_at", "created_at"), "pk")
+    return rows.order_by("-pk")
+
+
+def count_by_status(principal: Principal, wanted: ActionFilter) -> dict[str, Standing]:
+    """Status → its actions, whatever status is wanted; one query."""
+    rows = (
+        list_in_sight(principal, replace(wanted, status=""))
+        .order_by()
+        .values("status")
+        .annotate(number=Count("pk"), oldest=Min(Coalesce("first_sent_at", "created_at")))
+    )
+    return {row["status"]: Standing(row["number"], row["oldest"]) for row in rows}
+
+
+def list_tries(action: Action) -> QuerySet[Attempt, Any]:
+    """Every try at a task about this action, with its task, oldest first; one query."""
+    rows = Attempt.objects.filter(task__case_id=action.case_id, task__subject=action.public_id)
+    return rows.select_related("task").order_by("begun_at", "id")

@@ -1,0 +1,19 @@
+"""Finding an action by any id of it: its own, its key, the service's own number, or the number of a request."""
+
+from __future__ import annotations
+
+from django.db.models import Q, QuerySet
+
+from accounts import access
+from accounts.principal import Principal
+from caseflow.domain.roles import Right
+
+from .models import Action, ExternalCall
+
+
+def find_actions(principal: Principal, name: str) -> QuerySet[Action]:
+    """Actions in sight that have exactly this id, with case and organisation; one query."""
+    called = ExternalCall.objects.filter(call_id=name).values("action")
+    own = Q(public_id=name.upper()) | Q(key=name) | Q(external_id=name)
+    rows = access.visible(Action.objects.select_related("case__organisation"), principal, Right.SEE_CASES)
+    return rows.filter(own | Q(pk__in=called)).order_by("pk")

@@ -1,0 +1,93 @@
+"""Reading what the comparison with the outside systems found, and when it ran last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from accounts import access
+from accounts.principal import Principal
+from actions.models import Action
+from caseflow.domain.roles import Right
+from cases.models import Schedule
+
+from .models import DriftFinding, DriftRun
+
+#: The regular comparison that runs most often. Two of its turns may pass before it counts as late: one may be running.
+MOST_OFTEN, TURNS = "drift.sample", 2
+WITHOUT_SCHEDULE = timedelta(hours=2)
+
+
+@dataclass(frozen=True, slots=True)
+class DriftHealth:
+    """Whether the comparison can be trusted to have looked. It tells of the platform, of no organisation."""
+
+    ended_at: datetime | None  #: when the newest regular comparison was through
+    next_at: datetime | None
+    is_fresh: bool
+    could_not_read: bool  #: some system did not answer then, so that its effects were not compared
+
+    @property
+    def is_good(self) -> bool:
+        return self.is_fresh and not self.could_not_read
+
+
+@dataclass(frozen=True, slots=True)
+class DriftFilter:
+    """What differences are narrowed to; empty means any."""
+
+    organisation: str = ""
+    system: str = ""
+    run: int = 0
+
+
+def drift_health() -> DriftHealth:
+    """Two queries."""
+    newest = DriftRun.objects.filter(task__isnull=False, ended_at__isnull=False).order_by("-began_at").first()
+    schedule = Schedule.objects.filter(name=MOST_OFTEN, is_active=True).first()
+    late_after = TURNS * schedule.every if schedule else WITHOUT_SCHEDULE
+    ended_at = newest.ended_at if newest else None
+    return DriftHealth(
+        ended_at=ended_at,
+        next_at=schedule.next_at if schedule else None,
+        is_fresh=ended_at is not None and timezone.now() - ended_at <= late_after,
+        could_not_read=newest is not None and newest.unreadable > 0,
+    )
+
+
+def list_runs(principal: Principal) -> QuerySet[DriftRun]:
+    """The regular comparisons, newest first, and those by hand that found something in sight.
+
+    `in_sight` counts the differences of organisations in sight; a run's own numbers are of all organisations and are
+    no business of one of them (invariant 13).
+    """
+    mine = Q(findings__action__organisation__in=_organisations(principal))
+    rows = DriftRun.objects.defer("checked", "differing").annotate(in_sight=Count("findings", filter=mine))
+    return rows.filter(Q(task__isnull=False) | Q(in_sight__gt=0)).order_by("-began_at", "-pk")
+
+
+def list_differences(principal: Principal, wanted: DriftFilter | None = None) -> QuerySet[DriftFinding]:
+    """Of each effect in sight that was found different the newest finding, the newest first, with action and case.
+
+    `since` is when it was first found. With a run: what that run found.
+    """
+    wanted = wanted or DriftFilter()
+    rows = access.visible(DriftFinding.objects.all(), principal, Right.SEE_CASES)
+    narrowed = {"action__organisation__slug": wanted.organisation, "action__system": wanted.system, "run": wanted.run}
+    rows = rows.filter(**{name: value for name, value in narrowed.items() if value})
+    newest = rows.order_by("action", "-id").distinct("action").values("pk")
+    first = DriftFinding.objects.filter(action=OuterRef("action")).order_by().values("action").annotate(at=Min("at"))
+    found = DriftFinding.objects.filter(pk__in=newest).select_related("action__case__organisation", "run")
+    return found.annotate(since=Subquery(first.values("at"))).order_by("-id")
+
+
+def list_findings_of(action: Action, *, limit: int = 10) -> list[DriftFinding]:
+    """The newest differences of one effect; one query."""
+    return list(DriftFinding.objects.filter(action=action).select_related("run").order_by("-id")[:limit])
+
+
+def _organisations(principal: Principal) -> QuerySet:
+    return access.organisations_with(principal, Right.SEE_CASES).values("pk")
