@@ -107,3 +107,23 @@ def test_axe_finds_nothing_where_somebody_pauses_and_resumes(
     person.page.locator("main form button.main").click()
     expect(person.page.locator("main td a.button")).to_have_count(0)
     assert found == []
+
+
+@pytest.mark.parametrize("language", ["ru", "en"])
+def test_axe_finds_nothing_where_an_administrator_grants_and_revokes(
+    running: Running, new_context: Callable[..., BrowserContext], language: str
+) -> None:
+    """Up to the confirmation: nobody's role changes."""
+    person = Visitor(new_context(locale=LOCALES[language]).new_page(), running.system.base_url, language)
+    person.sign_in("admin", "/console/admin/people/acme/")
+    found = list(violations(person.page, "people"))
+    person.page.locator("main td a[href*='/revoke/']").first.click()
+    found += violations(person.page, "asked to revoke")
+    person.open("/console/admin/people/acme/grant/")
+    found += violations(person.page, "asked for a grant")
+    person.page.locator("[name=username]").fill("viewer")
+    person.page.get_by_role("textbox", name=REASON[language]).fill("–")
+    person.page.locator("main form button.main").click()
+    expect(person.page.locator("[name=confirmed]")).to_have_count(1)
+    found += violations(person.page, "confirmation of a grant")
+    assert found == []

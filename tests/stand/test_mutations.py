@@ -36,7 +36,7 @@ def test_the_catalogue_fits_the_code_and_the_tests_as_they_are() -> None:
 
 def test_every_protection_of_the_proof_is_taken_out() -> None:
     assert uncovered(PROTECTIONS, MUTATIONS) == []
-    assert len(PROTECTIONS) == 21
+    assert len(PROTECTIONS) >= 21
 
 
 def test_a_mutation_and_the_doors_before_it_change_one_file_together(house: Path) -> None:

@@ -76,7 +76,7 @@ class World:
     def new(cls, engine: Engine, reached: Counter[str]) -> World:
         name = uuid.uuid4().hex[:8]
         organisation = make_organisation(f"org-{name}")
-        roles = {"approver": "approver", "second": "approver", "operator": "operator", "viewer": "viewer"}
+        roles = dict.fromkeys(Engine.DECIDERS, "approver") | {"operator": "operator", "viewer": "viewer"}
         people = {who: make_person(f"{who}-{name}", organisation, role) for who, role in roles.items()}
         engine.outside.ask("DELETE", "/faults")
         return cls(Engine(engine.owner, engine.outside, organisation, people), reached)
