@@ -70,6 +70,11 @@ def _connect_as_owner() -> psycopg.Connection[Any]:
     return psycopg.connect(**connections["owner"].get_connection_params())
 
 
+def _connect_as_superuser() -> psycopg.Connection[Any]:
+    name = connections["owner"].settings_dict["NAME"]
+    return psycopg.connect(os.environ["CASEFLOW_TEST_SUPERUSER_URL"], dbname=name)
+
+
 def _tables(cursor: Any) -> list[str]:
     cursor.execute("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
     return [name for (name,) in cursor.fetchall()]
@@ -84,13 +89,13 @@ def _keep_seeds() -> None:
                 cursor.execute(f"CREATE TABLE {SEEDS}.{table} AS TABLE {table}")
 
 
-def _empty_as_owner(self: TransactionTestCase) -> None:
-    """Bring every table back to what the migrations left; the runtime role may not truncate.
+def _empty_as_superuser(self: TransactionTestCase) -> None:
+    """Bring every table back to what the migrations left; the product's roles may not.
 
-    Only tables that a test filled are emptied: an empty one costs a new file for itself and each of its indexes.
+    Only what a test filled is emptied, and row by row: TRUNCATE makes new files for a table and each of its indexes.
     """
     connections.close_all()
-    with _connect_as_owner() as connection, connection.cursor() as cursor:
+    with _connect_as_superuser() as connection, connection.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '10s'")
         cursor.execute("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = %s", [SEEDS])
         seeded = {name for (name,) in cursor.fetchall()}
@@ -105,13 +110,26 @@ def _empty_as_owner(self: TransactionTestCase) -> None:
         filled = [name for (name,) in cursor.fetchall()]
         if not filled:
             return
-        cursor.execute(f"TRUNCATE {', '.join(filled)} CASCADE")
-        for table in sorted(seeded):
-            cursor.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE (TABLE {SEEDS}.{table} EXCEPT TABLE {table})")
+        # Foreign keys and ordinary triggers do not fire for a replica; those that keep rows always do.
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(
+            "SELECT tgrelid::regclass, quote_ident(tgname) FROM pg_trigger"
+            " WHERE tgenabled = 'A' AND tgrelid = ANY(%s::regclass[])",
+            [filled],
+        )
+        keepers = cursor.fetchall()
+        statements = [f"ALTER TABLE {table} DISABLE TRIGGER {name}" for table, name in keepers]
+        statements += [f"DELETE FROM {table}" for table in filled]
+        statements += [f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}" for table, name in keepers]
+        statements += [
+            f"INSERT INTO {table} OVERRIDING SYSTEM VALUE (TABLE {SEEDS}.{table} EXCEPT TABLE {table})"
+            for table in sorted(seeded)
+        ]
+        cursor.execute("; ".join(statements))
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _transactional_tests_are_emptied_by_the_owner() -> Iterator[None]:
+def _transactional_tests_are_emptied_by_the_superuser() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TransactionTestCase, "_fixture_teardown", _empty_as_owner)
+        patch.setattr(TransactionTestCase, "_fixture_teardown", _empty_as_superuser)
         yield
