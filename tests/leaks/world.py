@@ -1,0 +1,188 @@
+"""Two organisations with a case in every standing, people of every role, and a canary in every text (one world)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.models import Department, Organisation, Person, ServiceAccount
+from accounts.platform import grant_platform
+from accounts.principal import SYSTEM, actor_of_person
+from accounts.services import create_departments, create_organisation, create_service_account, grant_role, issue_token
+from caseflow.domain.roles import RIGHTS_OF_SERVICES, Role
+from cases.intake import open_case
+from cases.webhook_sources import create_source
+from operations.ordering import order_recovery
+from operations.pausing import pause
+from tests.stories import Engine, Story
+
+from .canaries import Kind, Owner, word
+
+
+@dataclass
+class House:
+    """One organisation with all it has."""
+
+    owner: Owner
+    engine: Engine
+    departments: list[Department]
+    people: dict[Role, Person] = field(default_factory=dict)
+    stories: dict[str, Story] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+    accounts: list[ServiceAccount] = field(default_factory=list)
+
+    @property
+    def organisation(self) -> Organisation:
+        return self.engine.organisation
+
+    def says(self, kind: Kind) -> str:
+        return word(self.owner, kind)
+
+
+@dataclass
+class World:
+    home: House
+    away: House
+    #: In no organisation: they look after the platform.
+    superuser: Person
+    platform_operator: Person
+
+    def house(self, owner: Owner) -> House:
+        return self.home if owner is Owner.HOME else self.away
+
+    @property
+    def houses(self) -> tuple[House, House]:
+        return self.home, self.away
+
+
+def build(owner_connection: Any, outside: Any) -> World:
+    houses = [_house(owner, owner_connection, outside) for owner in Owner]
+    superuser = Person.objects.create_superuser(username="root", name="Root", language="en")
+    keeper = Person.objects.create_user(username="keeper", name="Keeper", language="en")
+    grant_platform(person=keeper, by=SYSTEM, reason="looks after the platform")
+    return World(*houses, superuser=superuser, platform_operator=keeper)
+
+
+def _house(owner: Owner, owner_connection: Any, outside: Any) -> House:
+    name = word(owner, Kind.NAME)
+    organisation = create_organisation(slug=f"{name}-org", name=f"Org {name}")
+    departments = create_departments(organisation=organisation, names=[(f"{name}-dep", f"Dep {name}")])
+    house = House(owner, Engine(owner_connection, outside, organisation), departments)
+    for role in Role:
+        person = Person.objects.create_user(
+            username=f"{name}-{role.value}", name=f"{role.value} {name}", email=f"{name}@example.org", language="en"
+        )
+        department = house.departments[0] if role is Role.REPORT_READER else None
+        grant_role(person=person, organisation=organisation, role=role, by=SYSTEM, department=department)
+        house.people[role] = person
+    _plant_machines(house)
+    _plant_cases(house)
+    _plant_recoveries(house)
+    _plant_pauses(house)
+    return house
+
+
+def _plant_machines(house: House) -> None:
+    account = create_service_account(
+        organisation=house.organisation,
+        name=f"machine {house.says(Kind.NAME)}",
+        owner=house.people[Role.ORG_ADMIN],
+        rights=RIGHTS_OF_SERVICES,
+        by=SYSTEM,
+    )
+    house.accounts.append(account)
+    house.tokens["machine"] = issue_token(account=account)[1]
+    create_source(organisation=house.organisation, name=f"bell {house.says(Kind.NAME)}", system="payments", by=SYSTEM)
+
+
+def _plant_cases(house: House) -> None:
+    """A case for every way one can stand."""
+    reason = f"reason {house.says(Kind.PERSONAL)}"
+    approver, operator = house.people[Role.APPROVER], house.people[Role.OPERATOR]
+
+    proposed = _ticket(house, "proposed")
+    approved = _ticket(house, "approved")
+    approved.decide(person=approver, reason=reason)
+    completed = _ticket(house, "completed")
+    completed.decide(person=approver, reason=reason)
+    completed.run()
+    doubtful = _ticket(house, "doubtful")
+    doubtful.decide(person=approver, reason=reason)
+    doubtful.fault("drop_after")
+    doubtful.run()
+    rejected = _ticket(house, "rejected")
+    rejected.decide("reject", person=approver, reason=reason, next="close")
+    returned = _ticket(house, "returned")
+    returned.decide("return", person=approver, reason=reason)
+    asked = _ticket(house, "asked")
+    asked.decide("ask_data", person=approver, reason=reason)
+    _ticket(house, "waiting", missing=("payments",))
+    _ticket(house, "attention", payment={"amount": "1.00"})
+    _ticket(house, "refused", payment={"amount": "2.00"})
+    _ticket(house, "by-machine", actor=actor_of_person(operator))
+    _ticket(house, "fresh", run=False)
+    assert proposed.state == "WAITING_APPROVAL", proposed.standing
+    assert completed.state == "COMPLETED", completed.standing
+
+
+def _plant_recoveries(house: House) -> None:
+    """An order that waits for a second person, and one that is done."""
+    reason = f"order {house.says(Kind.PERSONAL)}"
+    case, operator = house.stories["attention"].case, house.people[Role.OPERATOR]
+    order_recovery(
+        case_id=case.pk,
+        kind="finish_by_hand",
+        person=operator,
+        seen_version=case.version,
+        reason=reason,
+        evidence=f"evidence {house.says(Kind.PERSONAL)}",
+    )
+    refused = house.stories["refused"].case
+    order_recovery(case_id=refused.pk, kind="close", person=operator, seen_version=refused.version, reason=reason)
+
+
+def _plant_pauses(house: House) -> None:
+    """One that stands; nothing of this world works on."""
+    pause(
+        kind="process",
+        name="restore_access",
+        organisation=house.organisation,
+        by=house.people[Role.OPERATOR],
+        reason=f"pause {house.says(Kind.NAME)}",
+    )
+
+
+def _ticket(
+    house: House,
+    name: str,
+    *,
+    run: bool = True,
+    missing: tuple[str, ...] = (),
+    payment: dict[str, Any] | None = None,
+    actor: Any = SYSTEM,
+) -> Story:
+    content, personal = house.says(Kind.CONTENT), house.says(Kind.PERSONAL)
+    who, what, paid = (f"{letter}-{content}-{name}" for letter in ("U", "S", "PAY"))
+    email = f"{personal}-{name}@example.org"
+    world = {
+        "customers": [{"id": who, "email": email, "language": "ru"}],
+        "payments": [{"id": paid, "customer_id": who, "subscription_id": what, "amount": "990.00", **(payment or {})}],
+        "subscriptions": [{"id": what, "customer_id": who, "plan": content, "price": "990.00"}],
+    }
+    kept = {key: value for key, value in world.items() if key not in missing}
+    house.engine.outside.ask("PUT", "/world", kept).raise_for_status()
+    opened = open_case(
+        organisation=house.organisation,
+        process="restore_access",
+        source=f"desk-{content}",
+        external_id=f"T-{content}-{name}",
+        source_url=f"https://desk.example.org/{content}/{name}",
+        intake={"customer_id": who, "subscription_id": what, "payment_id": paid, "claim": f"claim {personal}"},
+        actor=actor,
+        department_id=house.departments[0].pk,
+    )
+    story = Story(house.engine, opened.case.pk, paid, what, who, email)
+    house.stories[name] = story
+    if run:
+        story.run()
+    return story
