@@ -150,6 +150,16 @@ ADVICE: dict[str, Advice] = {
         Step.ACCEPT_NOT_APPLIED,
         _("No answer came. A look-up, made when the request could no longer arrive, did not find it."),
     ),
+    "accepted_not_applied": Advice(
+        Turn.STOP,
+        Step.OBSERVE_AGAIN,
+        _("A look-up found that nothing was applied, and a person accepted that. Nothing was sent again."),
+    ),
+    "found_not_done": Advice(
+        Turn.STOP,
+        Step.OBSERVE_AGAIN,
+        _("Two people looked in the source system and found that nothing was changed. Nothing was sent again."),
+    ),
     "notice_unconfirmed": Advice(
         Turn.STOP, Step.SEND_NOTICE, _("The message was handed over, but the mail server confirmed none or not all.")
     ),
