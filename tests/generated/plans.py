@@ -17,7 +17,7 @@ from caseflow.domain.identifiers import public_id
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.process import Ending, EndingKind, Plan, Proposed
 from integrations.registry import owner_of
-from operations.models import DriftFinding
+from operations.models import DriftFinding, Recovery
 
 from .draft import Draft, Row, canonical, sha256
 
@@ -27,7 +27,7 @@ class PlannedDraft(Draft):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.rows |= {model: [] for model in (Proposal, Decision, Action, ExternalCall, DriftFinding)}
+        self.rows |= {model: [] for model in (Proposal, Decision, Action, ExternalCall, DriftFinding, Recovery)}
         self.causers: set[int] = set()
         self.snapshot: Row = {}
 

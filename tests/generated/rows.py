@@ -14,7 +14,7 @@ from actions.models import Action, ExternalCall
 from approvals.models import Decision, Proposal
 from audit.models import AuditEvent
 from cases.models import Attempt, Case, CaseKey, IntakeRevision, Observation, PersonalText, Task
-from operations.models import DriftFinding
+from operations.models import DriftFinding, Recovery
 
 #: In the order in which they are written.
 MODELS: tuple[type[Model], ...] = (
@@ -31,6 +31,7 @@ MODELS: tuple[type[Model], ...] = (
     ExternalCall,
     AuditEvent,
     DriftFinding,
+    Recovery,
 )
 #: Rows of others name these by their keys, so that the keys must be known before the rows are written.
 NAMED = frozenset({Case, Task, Observation, Proposal, Action})

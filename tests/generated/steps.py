@@ -7,10 +7,12 @@ from datetime import timedelta
 
 from accounts.principal import SYSTEM
 from actions.models import Action
+from caseflow.domain.identifiers import public_id
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.outcomes import FaultKind
+from caseflow.domain.recovery import RULES, Kind
 from cases.models import Task
-from operations.models import DriftFinding
+from operations.models import DriftFinding, Recovery
 
 from .draft import Reading
 from .plans import PlannedDraft, Row, owned
@@ -234,14 +236,45 @@ def refuse_approval(draft: PlannedDraft, code: str, differences: Row) -> None:
     draft.record("decision.refused", facts, actor=draft.cast.approvers[1])
 
 
+#: What a person orders for a case, by the event it fires.
+KINDS = {
+    Event.OBSERVE_AGAIN: Kind.OBSERVE_AGAIN,
+    Event.CLOSED_BY_PERSON: Kind.CLOSE,
+    Event.FINISHED_WITHOUT_NOTICE: Kind.FINISH_WITHOUT_NOTICE,
+    Event.FINISHED_BY_HAND: Kind.FINISH_BY_HAND,
+}
+
+
 def order(draft: PlannedDraft, event: Event) -> None:
-    """A person orders a way on, with a reason."""
-    actor = draft.cast.recoverer
-    if event is Event.OBSERVE_AGAIN:
+    """A person orders a way on, with a reason; where one is not enough, with evidence and a second person."""
+    kind, actor = KINDS[event], draft.cast.recoverer
+    rule, second = RULES[kind], draft.cast.operator
+    name = public_id("R", draft.rng)
+    if kind is Kind.OBSERVE_AGAIN:
         draft.causers.add(actor.id or 0)
-    field, was = f"recovery.{draft.case['version'] + 1}", draft.case["reason"]
-    draft.move(event, {"reason_field": field, "was": was}, actor=actor)
-    draft.keep_text(field, draft.rng.choice(REASONS[draft.cast.language]))
+    row: Row = {
+        "public_id": name,
+        "case_id": draft.case["id"],
+        "kind": kind,
+        "asked_by_id": actor.id,
+        "asked_at": draft.at,
+        "reason_field": f"recovery.{name}.reason",
+        "evidence_field": f"recovery.{name}.evidence" if rule.two_persons else "",
+        "case_version": draft.case["version"],
+        "case_state": draft.state,
+        "status": "done",
+    }
+    facts = {"recovery": name, "order": kind, "was": draft.case["reason"], "asked_by": actor.id}
+    facts |= {field: row[field] for field in ("reason_field", "evidence_field") if row[field]}
+    if rule.two_persons:
+        draft.wait(60, 3600)
+        row |= {"authorised_by_id": second.id, "authorised_at": draft.at}
+    draft.move(event, facts, actor=second if rule.two_persons else actor)
+    row |= {"outcome": draft.state, "version_after": draft.case["version"], "ended_at": draft.at}
+    for field in ("reason_field", "evidence_field"):
+        if row[field]:
+            draft.keep_text(row[field], draft.rng.choice(REASONS[draft.cast.language]))
+    draft.rows[Recovery].append(row)
 
 
 def cancel_execute(draft: PlannedDraft) -> None:

@@ -33,8 +33,10 @@ MANY = 20_000
 
 #: Reasons that no case of `restore_access` stops for: they need two effects, a compensation, or rules to come.
 OF_OTHERS = {
+    "accepted_not_applied",
     "data_asked",
     "effect_refused_partly",
+    "found_not_done",
     "internal_error",
     "invalid_data",
     "no_decider",
