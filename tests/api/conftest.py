@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db.models.functions import Now
 from django.middleware.csrf import CSRF_ALLOWED_CHARS, CSRF_SECRET_LENGTH
 from django.test import Client
 from django.utils.crypto import get_random_string
 
-from accounts.models import Organisation, Person
+from accounts.models import Organisation, Person, ServiceToken
 from tests.driving import engine, simulator
 from tests.factories import T4821, make_organisation, make_token
 
@@ -37,7 +38,10 @@ class Caller:
 
 
 def machine_of(organisation: Organisation, **account: Any) -> Caller:
-    return Caller(Client(headers={"Authorization": f"Bearer {make_token(organisation, **account)}"}))
+    """A machine whose token was used within the hour: a first use is noted, and would count as a change."""
+    token = make_token(organisation, **account)
+    ServiceToken.objects.filter(last_used_at=None).update(last_used_at=Now())
+    return Caller(Client(headers={"Authorization": f"Bearer {token}"}))
 
 
 def browser_of(person: Person) -> Caller:

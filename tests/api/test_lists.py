@@ -129,7 +129,6 @@ def test_the_price_of_a_case_does_not_depend_on_what_happened_to_it(engine: Engi
         # `story.case` above is one of them.
         return len(queries) - 1
 
-    machine.get(CASES)  # the first use of a token within an hour is noted
     known = {"": 3, "timeline/": 5, "facts/": 4, "proposals/": 4, "actions/": 4}
     assert {part: price(old, part) for part in known} == known
     # Where there is nothing, Django leaves out the look-up of what belongs to it.
