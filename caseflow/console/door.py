@@ -24,6 +24,7 @@ from cases.models import Case
 from cases.rows import CaseRow
 
 from . import navigation
+from .health import health_for
 from .problems import problem_of
 
 View = Callable[..., HttpResponse]
@@ -82,8 +83,9 @@ def render_page(
     """`page_url` in the context is where a reader comes back to after choosing a language, if not here."""
     frame: dict[str, Any] = {}
     if isinstance(request.user, Person):
-        counts = navigation.counts_for(request.user)
-        frame = {"counts": counts, "navigation": list(navigation.entries_for(request, counts))}
+        counts, health = navigation.counts_for(request.user), health_for(request.user)
+        entries = navigation.entries_for(request, counts, may_operate=health.may_operate)
+        frame = {"counts": counts, "navigation": list(entries), "health": health}
     return render(request, template, frame | dict(context or {}), status=status)
 
 

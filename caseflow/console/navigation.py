@@ -42,6 +42,7 @@ class Entry:
     query: str = ""
     count: str = ""
     counted: Promise | str = ""  #: what the number counts, where the label does not say it
+    is_operators: bool = False  #: offered to those who look after the machinery
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ ENTRIES: Sequence[Entry] = (
     Entry("reports", gettext_lazy("Reports"), "list"),
     Entry("processes", gettext_lazy("Processes"), "change", frozenset({"process"})),
     Entry("metrics", gettext_lazy("Metrics"), "chart"),
-    Entry("ops", gettext_lazy("Operations"), "gear"),
+    Entry("ops", gettext_lazy("Operations"), "gear", is_operators=True),
     Entry("audit", gettext_lazy("Audit trail"), "log"),
 )
 
@@ -104,10 +105,12 @@ def counts_for(person: Person) -> Counts:
     return Counts(*Person.objects.filter(pk=person.pk).values_list(*numbers).get())
 
 
-def entries_for(request: HttpRequest, counts: Counts) -> Iterator[Shown]:
+def entries_for(request: HttpRequest, counts: Counts, *, may_operate: bool) -> Iterator[Shown]:
     """What stands in the navigation of this page."""
     here = request.resolver_match.url_name if request.resolver_match else None
     for entry, address in _existing():
+        if entry.is_operators and not may_operate:
+            continue
         yield Shown(
             label=str(entry.label),
             icon=entry.icon,
