@@ -12,6 +12,8 @@ from dataclasses import dataclass
 WIDTH = 720
 LABELS, VALUES = 220, 110  #: units left of the bars for what they are, and right of them for how much
 ROW, BAR = 28, 16  #: units of a row, and of the bar in it
+STRIP = 26  #: units of height
+MOST_PIECES = 240  #: in one strip; more could not be told apart
 PLOT_HEIGHT, PLOT_LEFT, PLOT_TOP, PLOT_FOOT = 150, 56, 12, 24
 
 
@@ -52,6 +54,19 @@ class Bars:
     @property
     def height(self) -> int:
         return max(1, len(self.lines)) * ROW
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One bar over the whole width: what followed what."""
+
+    title: str
+    says: str
+    marks: Sequence[Mark]
+    legend: Sequence[tuple[str, str]]
+    shape: str = "strip"
+    width: int = WIDTH
+    height: int = STRIP
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +145,17 @@ def cut(amounts: Sequence[float], length: int) -> list[int]:
     return shares
 
 
+def strip(title: str, says: str, pieces: Sequence[Piece], *, legend: Sequence[tuple[str, str]]) -> Strip:
+    """The pieces in their order. Of too many, those of one tone are put together, so that the amounts stay right."""
+    if len(pieces) > MOST_PIECES:
+        whole = {piece.tone: 0.0 for piece in pieces}
+        for piece in pieces:
+            whole[piece.tone] += piece.amount
+        labels = dict(legend)
+        pieces = [Piece(amount, tone, labels.get(tone, tone)) for tone, amount in whole.items()]
+    return Strip(title, says, _side_by_side(pieces, 0, 1, WIDTH, STRIP - 2), legend)
+
+
 def columns(title: str, says: str, series: Sequence[Series], *, most: str, moments: Sequence[str]) -> Trend:
     """Groups of columns side by side, one group for each point of time."""
     points = max((len(one.values) for one in series), default=0)
@@ -173,12 +199,18 @@ def _line(row: Row, place: int, scale: float) -> Line:
     whole = WIDTH - LABELS - VALUES
     length = round(row.amount / scale * whole) if scale > 0 else 0
     length = max(length, sum(piece.amount > 0 for piece in row.pieces))
-    y, x, marks = place * ROW, LABELS, []
-    for piece, share in zip(row.pieces, cut([piece.amount for piece in row.pieces], length), strict=True):
+    y = place * ROW
+    marks = _side_by_side(row.pieces, LABELS, y + (ROW - BAR) // 2, length, BAR)
+    return Line(row.label, row.value, y + ROW // 2 + 4, LABELS + length + 8, marks)
+
+
+def _side_by_side(pieces: Sequence[Piece], x: int, y: int, length: int, height: int) -> list[Mark]:
+    marks = []
+    for piece, share in zip(pieces, cut([piece.amount for piece in pieces], length), strict=True):
         if share:
-            marks.append(Mark(x, y + (ROW - BAR) // 2, share, BAR, piece.tone, piece.says))
+            marks.append(Mark(x, y, share, height, piece.tone, piece.says))
             x += share
-    return Line(row.label, row.value, y + ROW // 2 + 4, x + 8, marks)
+    return marks
 
 
 def _moments(texts: Sequence[str], room: int, points: int) -> list[tuple[int, str, str]]:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principal import actor_of_person
 from caseflow.console.case_page import CasePage, gather, gather_now
+from caseflow.console.case_times import times_of
 from caseflow.console.door import console_page, get_case, person_of, render_page, require
 from caseflow.console.forms import SupplyForm
 from caseflow.console.history import history_of
@@ -98,11 +99,13 @@ def _supply_form(found: Case, page: CasePage) -> SupplyForm | None:
 def _show(
     request: HttpRequest, found: Case, page: CasePage, form: SupplyForm | None, *, status: int = 200
 ) -> HttpResponse:
+    history = history_of(found)
     context = {
         "page": page.now,
         "known": page,
         "case": found,
-        "history": history_of(found),
+        "history": history,
+        "times": times_of(found, history),
         "form": form,
         "page_url": reverse("console:case", args=[found.public_id]),
     }
