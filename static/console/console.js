@@ -6,7 +6,7 @@ const say = (text) => {
 };
 
 const enhance = (root) => {
-  for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false;
+  for (const button of root.querySelectorAll("button[data-copy], button[data-print]")) button.hidden = false;
   for (const button of root.querySelectorAll("button[data-countdown]")) countDown(button);
 };
 
@@ -30,6 +30,10 @@ document.addEventListener("click", async (event) => {
     say(copy.dataset.said);
     return;
   }
+  if (target?.closest("[data-print]")) {
+    window.print();
+    return;
+  }
   const opener = target?.closest("a[data-dialog]");
   const dialog = opener && document.getElementById(opener.dataset.dialog);
   if (dialog && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
@@ -48,6 +52,20 @@ document.addEventListener("submit", (event) => {
 });
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+// On paper nothing can be unfolded; afterwards the page is as it was.
+window.addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("details:not([open])")) {
+    one.dataset.folded = "yes";
+    one.open = true;
+  }
+});
+window.addEventListener("afterprint", () => {
+  for (const one of document.querySelectorAll("details[data-folded]")) {
+    delete one.dataset.folded;
+    one.open = false;
+  }
 });
 
 // What live.js put into the page gets its copy buttons and countdowns, too.

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
@@ -106,6 +107,8 @@ def _show(
         "case": found,
         "history": history,
         "times": times_of(found, history),
+        "chain": bytes(found.audit_head).hex(),
+        "printed_at": timezone.now(),
         "form": form,
         "page_url": reverse("console:case", args=[found.public_id]),
     }
