@@ -40,6 +40,11 @@ class Theme(models.TextChoices):
     DARK = "dark", _("Dark")
 
 
+class Density(models.TextChoices):
+    COMFORTABLE = "comfortable", _("Comfortable")
+    COMPACT = "compact", _("Compact")
+
+
 def time_zones() -> list[str]:
     """Names of places, in order; the files `Factory` and `localtime` name none."""
     return sorted(available_timezones() - {"Factory", "localtime"})
@@ -63,6 +68,14 @@ class Person(AbstractUser):
         _("time zone"), max_length=64, default="Europe/Moscow", validators=[validate_time_zone]
     )
     theme = models.CharField(_("theme"), max_length=6, choices=Theme, default=Theme.SYSTEM)
+    density = models.CharField(_("density"), max_length=11, choices=Density, default=Density.COMFORTABLE)
+    shortcuts = models.BooleanField(
+        _("keyboard shortcuts"),
+        default=True,
+        help_text=_(
+            "Single keys: ? shows them all, j and k move, Enter opens, / searches. None of them changes anything."
+        ),
+    )
 
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
@@ -74,6 +87,7 @@ class Person(AbstractUser):
             models.UniqueConstraint(Lower("username"), name="person_username_any_case"),
             models.CheckConstraint(condition=models.Q(language__in=Language.values), name="person_language"),
             models.CheckConstraint(condition=models.Q(theme__in=Theme.values), name="person_theme"),
+            models.CheckConstraint(condition=models.Q(density__in=Density.values), name="person_density"),
         ]
 
     def get_full_name(self) -> str:
@@ -217,6 +231,7 @@ class RoleGroup(models.Model):
 from .service_models import ServiceAccount, ServiceToken  # noqa: E402
 
 __all__ = [
+    "Density",
     "Department",
     "DepartmentGroupRight",
     "DepartmentPersonRight",

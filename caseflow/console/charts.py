@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 WIDTH = 720
 LABELS, VALUES = 220, 110  #: units left of the bars for what they are, and right of them for how much
+LETTERS = 27  #: of a label; more would run under its bar. The table says it in full.
 ROW, BAR = 28, 16  #: units of a row, and of the bar in it
 STRIP = 26  #: units of height
 MOST_PIECES = 240  #: in one strip; more could not be told apart
@@ -200,8 +201,9 @@ def _line(row: Row, place: int, scale: float) -> Line:
     length = round(row.amount / scale * whole) if scale > 0 else 0
     length = max(length, sum(piece.amount > 0 for piece in row.pieces))
     y = place * ROW
+    label = row.label if len(row.label) <= LETTERS else f"{row.label[: LETTERS - 1].rstrip()}…"
     marks = _side_by_side(row.pieces, LABELS, y + (ROW - BAR) // 2, length, BAR)
-    return Line(row.label, row.value, y + ROW // 2 + 4, LABELS + length + 8, marks)
+    return Line(label, row.value, y + ROW // 2 + 4, LABELS + length + 8, marks)
 
 
 def _side_by_side(pieces: Sequence[Piece], x: int, y: int, length: int, height: int) -> list[Mark]:

@@ -120,7 +120,7 @@ def _trends(points: list[times.TrendPoint]) -> Iterator[Section]:
         tables=[
             Table(
                 [
-                    gettext("From"),
+                    gettext("Beginning"),
                     gettext("Opened"),
                     gettext("Completed"),
                     gettext("Closed without change"),
@@ -177,7 +177,7 @@ def _durations(points: list[times.TrendPoint], moments: list[str]) -> Section:
         tables=[
             Table(
                 [
-                    gettext("From"),
+                    gettext("Beginning"),
                     gettext("Half of the cases take at most"),
                     gettext("Nine of ten take at most"),
                 ],

@@ -121,7 +121,7 @@ def _proposals(rows: list[judging.ProposalsJudged], broken: list[judging.BrokenA
                 gettext("One bar for each proposer, divided by what people decided."),
                 [
                     charts.Row(
-                        f"{words.newest_title(row.process)}, {_proposer(row)}"[:34],
+                        f"{_proposer(row)}, {words.newest_title(row.process)}",
                         number_text(row.made),
                         [
                             charts.Piece(amount, tone, f"{label}: {number_text(amount)}")

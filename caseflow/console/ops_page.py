@@ -55,7 +55,6 @@ class Process:
     fetched_at: datetime | None
     queues: str
     reason: str
-    versions: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,7 @@ class OpsPage:
     troubles: Sequence[Trouble]
     sections: Sequence[Section]
     processes: Sequence[Process]
+    versions: Sequence[str]  #: of Python and the libraries, as the living ones say; more than one line is two versions
     migrations: Sequence[Migration]
     applied: int
     missing: Sequence[str]
@@ -96,6 +96,7 @@ def gather(person: Person) -> OpsPage:
         troubles=sorted(troubles, key=lambda trouble: trouble.tone != ALERT),
         sections=[metrics_of_work.queues(measure_queues(scope)), metrics_of_work.exhausted(given_up)],
         processes=[_process(beat) for beat in beats],
+        versions=sorted({_versions(beat) for beat in beats if beat.state == State.LIVE}),
         migrations=[Migration(f"{row.app}.{row.name}", row.applied) for row in newest],
         applied=applied.count(),
         missing=missing,
@@ -115,10 +116,11 @@ def _process(beat: Any) -> Process:
         fetched_at=beat.last_fetch_at,
         queues=", ".join(beat.versions.get("queues", [])),
         reason=beat.reason,
-        versions=", ".join(
-            f"{name} {value}" for name, value in sorted(beat.versions.items()) if isinstance(value, str)
-        ),
     )
+
+
+def _versions(beat: Any) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(beat.versions.items()) if isinstance(value, str))
 
 
 def _missing() -> list[str]:
