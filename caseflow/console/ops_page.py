@@ -80,7 +80,7 @@ class OpsPage:
 def gather(person: Person) -> OpsPage:
     """A fixed number of queries. Raises NotPermitted."""
     scope = require_operator(person).operated
-    beats = list(list_beats())
+    beats: list[Any] = list(list_beats())  # with a `state` that the selector annotates
     given_up = count_exhausted(scope, Window.DAY)
     missing, applied = _missing(), MigrationRecorder.Migration.objects.order_by("-applied", "-id")
     troubles = [
