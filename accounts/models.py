@@ -42,6 +42,11 @@ class Theme(models.TextChoices):
     DARK = "dark", _("Dark")
 
 
+class Density(models.TextChoices):
+    COMFORTABLE = "comfortable", _("Comfortable")
+    COMPACT = "compact", _("Compact")
+
+
 def time_zones() -> list[str]:
     """Names of places, in order; the files `Factory` and `localtime` name none."""
     return sorted(available_timezones() - {"Factory", "localtime"})
@@ -68,6 +73,14 @@ class Person(AbstractUser):
     session_epoch = models.PositiveIntegerField(
         _("ends of all sessions"), default=0, editable=False, help_text=_("Counted up: every session before is over.")
     )
+    density = models.CharField(_("density"), max_length=11, choices=Density, default=Density.COMFORTABLE)
+    shortcuts = models.BooleanField(
+        _("keyboard shortcuts"),
+        default=True,
+        help_text=_(
+            "Single keys: ? shows them all, j and k move, Enter opens, / searches. None of them changes anything."
+        ),
+    )
 
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
@@ -79,6 +92,7 @@ class Person(AbstractUser):
             models.UniqueConstraint(Lower("username"), name="person_username_any_case"),
             models.CheckConstraint(condition=models.Q(language__in=Language.values), name="person_language"),
             models.CheckConstraint(condition=models.Q(theme__in=Theme.values), name="person_theme"),
+            models.CheckConstraint(condition=models.Q(density__in=Density.values), name="person_density"),
         ]
         # By trigger, so that it holds on every way to switch a person off; and an ended session never comes back.
         triggers: ClassVar = [
@@ -239,6 +253,7 @@ from .platform_models import PlatformOperator  # noqa: E402
 from .service_models import ServiceAccount, ServiceToken  # noqa: E402
 
 __all__ = [
+    "Density",
     "Department",
     "DepartmentGroupRight",
     "DepartmentPersonRight",

@@ -75,7 +75,8 @@ class SessionLimits:
 
     def process_view(self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any) -> None:
         """Note that the person is active, unless the page asked by itself."""
-        if getattr(view, "is_background", False) or not may_have_person(request) or SESSION_KEY not in request.session:
+        asks_by_itself = getattr(view, "is_background", False) or request.headers.get("X-Live") == "yes"
+        if asks_by_itself or not may_have_person(request) or SESSION_KEY not in request.session:
             return
         now = int(self.clock().timestamp())
         if now - request.session[SEEN_AT] >= NOTED_EVERY.total_seconds():

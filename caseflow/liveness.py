@@ -18,6 +18,7 @@ from pathlib import Path
 
 from django.db import Error, connection
 from dramatiq import Broker, Middleware, Worker
+from dramatiq.common import q_name
 
 from caseflow.dying import die_with_parent
 from caseflow.watching import Verdict, WatchedBroker, judge, require_watched
@@ -146,6 +147,7 @@ class Watch:
             live_since=self._live_since,
             reason=self._verdict.reason,
             stopped=self._stopped.is_set(),
+            queues=self._queues(),
         )
         try:
             store_beat(beat)
@@ -153,6 +155,11 @@ class Watch:
             # For people only; the supervisor hears of this process by its socket.
             log.warning("the heartbeat could not be stored: %s", str(error).strip())
             connection.close()
+
+    def _queues(self) -> tuple[str, ...]:
+        # A copy: a queue that is declared late adds its consumer meanwhile.
+        consumers = dict(self.worker.consumers) if self.worker is not None else {}
+        return tuple(sorted({q_name(name) for name in consumers}))
 
 
 class _Supervisor:

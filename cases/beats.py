@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -56,6 +57,7 @@ class Beat:
     live_since: float | None
     reason: str = ""
     stopped: bool = False
+    queues: tuple[str, ...] = ()  #: those that a worker fetches from
 
 
 def store_beat(beat: Beat) -> None:
@@ -74,7 +76,7 @@ def store_beat(beat: Beat) -> None:
                 "live": None if beat.live_since is None else now - beat.live_since,
                 "reason": beat.reason[:500],
                 "stopped": beat.stopped,
-                "versions": _versions(),
+                "versions": json.dumps(_versions() | {"queues": beat.queues}),
             },
         )
 
@@ -87,6 +89,6 @@ def forget_old_beats() -> int:
 
 
 @cache
-def _versions() -> str:
+def _versions() -> dict[str, Any]:
     libraries = {name: version(name) for name in ("django", "dramatiq", "psycopg", "redis")}
-    return json.dumps({"python": platform.python_version(), **libraries, "processes": sorted(all_processes())})
+    return {"python": platform.python_version(), **libraries, "processes": sorted(all_processes())}

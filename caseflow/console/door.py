@@ -25,6 +25,7 @@ from cases.models import Case
 from cases.rows import CaseRow
 
 from . import navigation, pauses
+from .health import health_for
 from .problems import problem_of
 
 View = Callable[..., HttpResponseBase]
@@ -106,6 +107,7 @@ def render_page(
         frame = {
             "counts": counts,
             "navigation": list(navigation.entries_for(request, counts, rights)),
+            "health": health_for(request.user),
             "banner": pauses.banner_for(request.user),
         }
     return render(request, template, frame | dict(context or {}), status=status)

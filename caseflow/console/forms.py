@@ -96,4 +96,11 @@ class PreferencesForm(forms.ModelForm):
 
     class Meta:
         model = Person
-        fields = ("language", "time_zone", "theme")
+        fields = ("language", "time_zone", "theme", "density", "shortcuts")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["density"].required = False
+
+    def clean_density(self) -> str:
+        return self.cleaned_data["density"] or self.instance.density

@@ -89,7 +89,7 @@ ENTRIES: Sequence[Entry] = (
     Entry("reports", gettext_lazy("Reports"), "list"),
     Entry("processes", gettext_lazy("Processes"), "change", frozenset({"process"})),
     Entry("metrics", gettext_lazy("Metrics"), "chart"),
-    Entry("ops", gettext_lazy("Operations"), "gear"),
+    Entry("ops", gettext_lazy("Operations"), "gear", rights=frozenset({Right.RECOVER, PLATFORM})),
     Entry(
         "pauses",
         gettext_lazy("Pauses"),

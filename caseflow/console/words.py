@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from caseflow.domain import words
 from caseflow.domain.process import Process
+from caseflow.domain.times import Part
 from cases.processes import all_processes
 from cases.wording import Reasoned, ending_text, find_ending, reason_text
 
@@ -96,6 +97,14 @@ RIGHTS = {code: gettext_lazy(text) for code, text in words.RIGHTS.items()} | {
     "reveal_personal": gettext_lazy("reveal personal data"),
     "withdraw": gettext_lazy("withdraw this decision"),
 }
+#: Whose turn it was in a case's time (design §14).
+PARTS = {
+    "queue": gettext_lazy("waiting for a worker"),
+    "automatic": gettext_lazy("worked on by the machine"),
+    "person": gettext_lazy("waiting for a person"),
+    "outside": gettext_lazy("at an outside system"),
+    "notice": gettext_lazy("telling people"),
+}
 #: How one try at a task ended.
 ATTEMPT_OUTCOMES = {
     "done": gettext_lazy("done"),
@@ -109,6 +118,10 @@ ATTEMPT_OUTCOMES = {
 
 def state_word(code: str) -> Shown:
     return _shown(words.STATES, _STATE_LOOKS, code)
+
+
+def part_word(part: Part) -> str:
+    return str(PARTS[part.value])
 
 
 def proposal_word(code: str) -> Shown:

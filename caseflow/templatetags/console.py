@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -185,6 +185,12 @@ def took(value: timedelta | None) -> str:
 @register.filter
 def yes_no(value: bool) -> str:
     return gettext("yes") if value else gettext("no")
+
+
+@register.filter
+def beside(cells: Sequence[Any], heads: Sequence[str]) -> list[tuple[Any, str]]:
+    """Each cell of a row with the head of its column."""
+    return list(zip(cells, heads, strict=True))
 
 
 @register.filter

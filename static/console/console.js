@@ -6,7 +6,7 @@ const say = (text) => {
 };
 
 const enhance = (root) => {
-  for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false;
+  for (const button of root.querySelectorAll("button[data-copy], button[data-print]")) button.hidden = false;
   for (const button of root.querySelectorAll("button[data-countdown]")) countDown(button);
 };
 
@@ -30,6 +30,10 @@ document.addEventListener("click", async (event) => {
     say(copy.dataset.said);
     return;
   }
+  if (target?.closest("[data-print]")) {
+    window.print();
+    return;
+  }
   const opener = target?.closest("a[data-dialog]");
   const dialog = opener && document.getElementById(opener.dataset.dialog);
   if (dialog && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
@@ -50,42 +54,21 @@ window.addEventListener("pageshow", (event) => {
   if (event.persisted) for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// The live part of a case: looked at again while machines work, never under somebody's hands.
-const EVERY = 2000; // milliseconds
-const now = document.getElementById("now");
-const isBusy = () =>
-  document.hidden || document.querySelector("dialog[open]") || now.contains(document.activeElement) ||
-  document.querySelector("#done-live details[open]");
-
-const look = async () => {
-  if (!now.querySelector("[data-moving]")) return;
-  if (!isBusy()) {
-    try {
-      const answer = await fetch(now.dataset.status, { credentials: "same-origin", redirect: "error" });
-      if (answer.ok) show(await answer.text());
-    } catch {
-      // The next look may succeed; the page still says when it was made.
-    }
+// On paper nothing can be unfolded; afterwards the page is as it was.
+window.addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("details:not([open])")) {
+    one.dataset.folded = "yes";
+    one.open = true;
   }
-  setTimeout(look, EVERY);
-};
-
-const show = (html) => {
-  const page = new DOMParser().parseFromString(html, "text/html");
-  for (const template of page.querySelectorAll("template[data-for]")) {
-    const place = document.getElementById(template.dataset.for);
-    if (place) {
-      place.replaceChildren(...template.content.childNodes);
-      enhance(place);
-    }
-    template.remove();
+});
+window.addEventListener("afterprint", () => {
+  for (const one of document.querySelectorAll("details[data-folded]")) {
+    delete one.dataset.folded;
+    one.open = false;
   }
-  const before = now.querySelector(".word")?.textContent;
-  now.replaceChildren(...page.body.childNodes);
-  enhance(now);
-  const after = now.querySelector(".word")?.textContent;
-  if (before !== after) say((after ?? "").trim());
-};
+});
+
+// What live.js put into the page gets its copy buttons and countdowns, too.
+document.addEventListener("console:shown", (event) => enhance(event.target));
 
 enhance(document);
-if (now) setTimeout(look, EVERY);

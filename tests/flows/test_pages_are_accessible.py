@@ -55,6 +55,7 @@ def a_story(running: Running) -> dict[str, str]:
         "processes": "/console/processes/",
         "process": "/console/processes/restore_access/",
         "help": "/console/help/",
+        "metrics": "/console/metrics/?window=30d",
         "preferences": "/console/me/",
         "nothing there": "/console/cases/C-0000000000/",
     }

@@ -6,12 +6,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principal import actor_of_person
 from accounts.sessions import background
 from caseflow.console.case_page import CasePage, gather, gather_now
+from caseflow.console.case_times import times_of
 from caseflow.console.door import console_page, get_case, person_of, render_page, require
 from caseflow.console.forms import SupplyForm
 from caseflow.console.history import history_of
@@ -120,12 +122,16 @@ def _supply_form(found: Case, page: CasePage) -> SupplyForm | None:
 def _show(
     request: HttpRequest, found: Case, page: CasePage, form: SupplyForm | None, *, status: int = 200
 ) -> HttpResponse:
+    history = history_of(found)
     context = {
         "page": page.now,
         "known": page,
         "case": found,
-        "history": history_of(found),
+        "history": history,
         "recoveries": section_of(found, person_of(request)),
+        "times": times_of(found, history),
+        "chain": bytes(found.audit_head).hex(),
+        "printed_at": timezone.now(),
         "form": form,
         "page_url": reverse("console:case", args=[found.public_id]),
     }

@@ -1,4 +1,4 @@
-"""How a person reads: language, time zone, theme. Kept with the person; for a stranger in a cookie."""
+"""How a person reads: language, zone, theme, density, shortcuts. Kept with the person; for a stranger in a cookie."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
     form = PreferencesForm(request.POST, instance=Person.objects.get(pk=person.pk))
     if not form.is_valid():
         return render_page(request, "console/me.html", {"form": form}, status=400)
-    form.instance.save(update_fields=["language", "time_zone", "theme"])
+    form.instance.save(update_fields=["language", "time_zone", "theme", "density", "shortcuts"])
     with translation.override(form.instance.language):
         messages.success(request, gettext("Preferences saved."))
     return _keep(redirect("console:me"), form.instance.language)
