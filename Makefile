@@ -18,6 +18,7 @@ help:
 	@echo "make test    install what the tests need, start real servers, run everything (ARGS=... goes to pytest)"
 	@echo "make faults  crash every process at every point, check that nothing is lost or doubled (ARGS=--only C23)"
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
+	@echo "make leaks   everybody at every address and command: nobody sees what is not theirs"
 	@echo "make soak    MINUTES=30: steady tickets and steady faults, then a dated report (SEED=... plans the same again)"
 	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
 	@echo "make test-slow  the folders that wait out leases or walk through very many states"
@@ -69,6 +70,10 @@ faults: setup packages
 
 mutations: setup packages
 	$(PY) -m stand.mutations $(ARGS)
+
+.PHONY: leaks
+leaks: setup
+	$(PY) -m stand.leaks $(ARGS)
 
 .PHONY: soak kills
 MINUTES ?= 30
