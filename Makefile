@@ -18,9 +18,12 @@ help:
 	@echo "make test    install what the tests need, start real servers, run everything (ARGS=... goes to pytest)"
 	@echo "make faults  crash every process at every point, check that nothing is lost or doubled (ARGS=--only C23)"
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
+	@echo "make leaks   everybody at every address and command: nobody sees what is not theirs"
 	@echo "make soak    MINUTES=30: steady tickets and steady faults, then a dated report (SEED=... plans the same again)"
 	@echo "make cases N=20000   fill the running demo with cases in every state (ARGS=--seed 2 makes others)"
 	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
+	@echo "make lint    ruff, import-linter, mypy"
+	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make messages  collect the texts to translate, then compile them"
 	@echo "make clean   remove the data and the environment of this checkout"
 
@@ -73,6 +76,10 @@ N ?= 20000
 
 cases: setup-demo
 	$(PY) -m stand.cases --cases $(N) $(ARGS)
+
+.PHONY: leaks
+leaks: setup
+	$(PY) -m stand.leaks $(ARGS)
 
 .PHONY: soak kills
 MINUTES ?= 30

@@ -20,6 +20,7 @@ from django.utils.module_loading import import_string
 from approvals.proposers import proposer_named
 from caseflow.domain.lifecycle import CLOSED
 from caseflow.domain.process import AmountQuorum, EffectSpec, EndingKind, NoticeSpec, Plan, Process
+from caseflow.production import wrong_settings
 from caseflow.trying import possible_plans
 from cases.stages import LEASE, RENEW_EVERY, Stage, all_stages
 from integrations.contract import Adapter
@@ -42,6 +43,12 @@ def check_installation(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -
     for process in processes:
         messages += check_process(process, adapters)
     return messages
+
+
+@register(Tags.security, deploy=True)
+def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """What an installation that others reach would refuse to start with."""
+    return [_error(40, f"{name} {sentence}") for name, sentence in wrong_settings()]
 
 
 @register(Tags.database)

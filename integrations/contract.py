@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from caseflow.domain.outcomes import FaultKind, LookupOutcome, Outcome, ReadFailed, Refused, Unknown
 from integrations.http import HttpClient
+from integrations.outgoing import AllowList
 
 #: How an effect is known to have happened: by reading the subject back, or only by the system's own receipt.
 ConfirmsBy = Literal["read", "receipt"]
@@ -79,9 +80,9 @@ class HttpSystem:
     read_deadline: ClassVar[timedelta] = timedelta(seconds=3)  #: whole call, look-ups too
     perform_deadline: ClassVar[timedelta] = timedelta(seconds=5)  #: whole call
 
-    def __init__(self, *, base_url: str, deadline: timedelta | None = None) -> None:
-        """`deadline` replaces both class deadlines."""
-        self._http = HttpClient(base_url)
+    def __init__(self, *, base_url: str, deadline: timedelta | None = None, allowed: AllowList | None = None) -> None:
+        """`deadline` replaces both class deadlines. `allowed` are the hosts it may reach; its own without them."""
+        self._http = HttpClient(base_url, allowed=allowed)
         self._read_within = deadline or self.read_deadline
         self._perform_within = deadline or self.perform_deadline
 

@@ -2,7 +2,8 @@
 
 Reads share kept connections. A write always has a connection of its own: on a kept one that the other side
 closes at the same moment, nobody can tell whether the request was read, and "not sent" would be a guess.
-There are no redirects, no cookies, no proxies from the environment and no compressed answers.
+There are no redirects, no cookies, no proxies from the environment and no compressed answers. A host that is not on the
+list of outgoing hosts is refused before its name is even looked up.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpcore2
+
+from integrations.outgoing import AllowList, NotOnTheList, place_of
 
 MAX_ANSWER = 1024 * 1024  #: bytes
 KEEP_ALIVE = 20.0  #: seconds; shorter than what servers usually keep
@@ -85,25 +88,32 @@ def path_of(*parts: str) -> str:
 
 
 class HttpClient:
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, *, allowed: AllowList | None = None) -> None:
+        """Without `allowed` only the host of `base_url` is. Raises ValueError for an address that is none, or not
+        allowed."""
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
             raise ValueError(f"{base_url!r} is not the base address of a system")
+        self._allowed = allowed or AllowList.of_address(base_url)
+        self._allowed.require(*place_of(base_url))
         self._base_url = base_url.rstrip("/")
         self._pid = 0
         self._lock = threading.Lock()
 
-    def get(self, path: str, *, call_id: str, within: timedelta) -> Answer:
-        """Raises NotSent, NoAnswer. Goes once more when a kept connection had been closed by the other side."""
+    def get(self, path: str, *, call_id: str, within: timedelta, at_most: int = MAX_ANSWER) -> Answer:
+        """Raises NotSent, NoAnswer. Goes once more when a kept connection had been closed by the other side.
+
+        `at_most` are the bytes of the largest answer that is read.
+        """
         clock = _Clock(within)
         kept, fresh = self._pools()
         headers = _headers(call_id)
         try:
-            return _call(kept, "GET", self._base_url + path, headers, None, clock)
+            return _call(kept, "GET", self._base_url + path, headers, None, clock, at_most)
         except NoAnswer as lost:
             if lost.code != "connection_lost" or clock.connected:
                 raise
-        return _call(fresh, "GET", self._base_url + path, headers, None, clock)
+        return _call(fresh, "GET", self._base_url + path, headers, None, clock, at_most)
 
     def post(
         self,
@@ -141,8 +151,8 @@ class HttpClient:
         with self._lock:
             if self._pid != os.getpid():
                 self._pid = os.getpid()
-                self._kept = _pool(keep=MAX_CONNECTIONS)
-                self._fresh = _pool(keep=0)
+                self._kept = _pool(self._allowed, keep=MAX_CONNECTIONS)
+                self._fresh = _pool(self._allowed, keep=0)
             return self._kept, self._fresh
 
 
@@ -178,6 +188,9 @@ _current = threading.local()
 class _DeadlineBackend(httpcore2.NetworkBackend):
     """Every wait on the socket gets what is left of the call, so that dripping bytes cannot stretch it."""
 
+    def __init__(self, allowed: AllowList) -> None:
+        self._allowed = allowed
+
     def connect_tcp(
         self,
         host: str,
@@ -187,6 +200,8 @@ class _DeadlineBackend(httpcore2.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
         clock: _Clock = _current.clock
+        # Here, and not only where the address was put together: this line stands before every socket.
+        self._allowed.require(host, port)
         try:
             # The resolver's own limits apply to this line; nothing can interrupt it.
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -232,13 +247,13 @@ class _DeadlineStream(httpcore2.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-def _pool(*, keep: int) -> httpcore2.ConnectionPool:
+def _pool(allowed: AllowList, *, keep: int) -> httpcore2.ConnectionPool:
     return httpcore2.ConnectionPool(
         max_connections=MAX_CONNECTIONS,
         max_keepalive_connections=keep,
         keepalive_expiry=KEEP_ALIVE,
         retries=0,
-        network_backend=_DeadlineBackend(),
+        network_backend=_DeadlineBackend(allowed),
     )
 
 
@@ -249,6 +264,7 @@ def _call(
     headers: list[tuple[str, str]],
     content: bytes | None,
     clock: _Clock,
+    at_most: int = MAX_ANSWER,
 ) -> Answer:
     _current.clock = clock
     try:
@@ -257,10 +273,12 @@ def _call(
             body = bytearray()
             for chunk in response.iter_stream():
                 body += chunk
-                if len(body) > MAX_ANSWER:
-                    raise NoAnswer("answer_too_large", f"the answer is larger than {MAX_ANSWER} bytes")
+                if len(body) > at_most:
+                    raise NoAnswer("answer_too_large", f"the answer is larger than {at_most} bytes")
             named = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
             return Answer(response.status, named, bytes(body))
+    except NotOnTheList as error:
+        raise NotSent("host_not_allowed", str(error)) from error
     except httpcore2.ConnectError as error:
         refused = isinstance(error.__cause__, ConnectionRefusedError) or "refused" in str(error).lower()
         raise NotSent("connection_refused" if refused else "no_connection", str(error)) from error

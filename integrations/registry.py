@@ -11,6 +11,7 @@ from django.core.signals import setting_changed
 from django.utils.module_loading import import_string
 
 from integrations.contract import Adapter
+from integrations.outgoing import AllowList
 
 _adapters: dict[str, Adapter] = {}
 _lock = threading.Lock()
@@ -27,7 +28,7 @@ def get_adapter(name: str) -> Adapter:
     """One instance per process and name. Raises UnknownAdapter; ImportError or ValueError for a wrong setting.
 
     `ADAPTERS = {"payments": "integrations.payments.Payments", …}`; `ADAPTER_OPTIONS = {"payments": {"base_url": …}}` is
-    optional: without a base_url an adapter over HTTP talks to SIMULATOR_URL.
+    optional: without a base_url an adapter over HTTP talks to SIMULATOR_URL. It reaches the hosts of `outgoing` only.
     """
     with _lock:
         if name not in _adapters:
@@ -44,6 +45,16 @@ def owner_of(system: str) -> dict[str, Any]:
     return {"system": system, "owner": {"team": owner.team, "contact": owner.contact}}
 
 
+def outgoing() -> AllowList:
+    """The hosts that may be reached: those of the setting, and the outside world of demo and tests where there is one.
+
+    Raises ValueError for an entry that names no host.
+    """
+    listed = AllowList(getattr(settings, "CASEFLOW_OUTGOING_HOSTS", []))
+    simulator = getattr(settings, "SIMULATOR_URL", "")
+    return listed | AllowList.of_address(simulator) if simulator else listed
+
+
 def list_adapters() -> Mapping[str, Adapter]:
     """Every named adapter, for the checks at start."""
     return {name: get_adapter(name) for name in sorted(settings.ADAPTERS)}
@@ -56,13 +67,14 @@ def _make(name: str) -> Adapter:
     options = dict(getattr(settings, "ADAPTER_OPTIONS", {}).get(name, {}))
     if getattr(adapter_class, "speaks_http", False):
         options.setdefault("base_url", getattr(settings, "SIMULATOR_URL", ""))
+        options["allowed"] = outgoing()
     adapter: Adapter = adapter_class(**options)
     return adapter
 
 
 def _forget(*, setting: str, **_: Any) -> None:
     """A test that changes a setting gets adapters that follow; Django sends this signal from its test tools alone."""
-    if setting in ("ADAPTERS", "ADAPTER_OPTIONS", "SIMULATOR_URL"):
+    if setting in ("ADAPTERS", "ADAPTER_OPTIONS", "SIMULATOR_URL", "CASEFLOW_OUTGOING_HOSTS"):
         with _lock:
             for adapter in _adapters.values():
                 if hasattr(adapter, "close"):

@@ -60,6 +60,7 @@ class RepairCommand(BaseCommand):
 
     name: str
     right: ClassVar[Right] = Right.RECOVER  #: what `--apply` needs in the organisation
+    looks_at_platform: ClassVar[bool] = False  #: also at what belongs to no organisation
 
     @abstractmethod
     def find(self, organisations: list[int] | None) -> list[Found]:
@@ -82,9 +83,9 @@ class RepairCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         person, reason = _ordered_by(options)
-        organisations = _organisations(options["organisation"], person, self.right)
+        organisations = self._organisations(options["organisation"], person)
         try:
-            found = self.find(organisations)
+            found = self._found(organisations, options["organisation"])
             if person is not None and options["apply"]:
                 self._apply(found, person, reason)
             remarks = self.remarks()
@@ -94,6 +95,20 @@ class RepairCommand(BaseCommand):
         left = [one for one in found if one.result not in ("repaired", "moved_on")]
         if left or remarks:
             sys.exit(DIFFERENCES)  # no CommandError: the run did not fail
+
+    def _organisations(self, slug: str, person: Person | None) -> list[int] | None:
+        """Without a person the whole installation; with one what is in their sight, as everywhere else."""
+        if person is None:
+            return _named(slug) if slug else None
+        if slug:
+            return [permitted_organisation(slug, person, self.right).pk]
+        in_sight = [access.organisations_with(person, right) for right in (self.right, Right.SEE_CASES)]
+        return sorted({pk for rows in in_sight for pk in rows.values_list("pk", flat=True)})
+
+    def _found(self, organisations: list[int] | None, slug: str) -> list[Found]:
+        if organisations is None or slug or not self.looks_at_platform:
+            return self.find(organisations)
+        return [one for one in self.find(None) if one.organisation_id in (None, *organisations)]
 
     def _apply(self, found: list[Found], person: Person, reason: str) -> None:
         actor = actor_of_person(person)
@@ -152,11 +167,7 @@ def _ordered_by(options: dict[str, Any]) -> tuple[Person | None, str]:
     return (acting_person(options["person"]) if options["person"] else None), reason
 
 
-def _organisations(slug: str, person: Person | None, right: Right) -> list[int] | None:
-    if not slug:
-        return None
-    if person is not None:
-        return [permitted_organisation(slug, person, right).pk]
+def _named(slug: str) -> list[int]:
     found = Organisation.objects.filter(slug=storable(slug, "--organisation")).values_list("pk", flat=True)
     if not found:
         raise CommandError(f"there is no organisation {shown(slug)}", returncode=USAGE)

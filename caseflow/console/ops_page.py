@@ -23,7 +23,7 @@ from cases.selectors import list_beats
 from operations.indicators.health import measure_health
 from operations.indicators.scope import Window
 from operations.indicators.work import count_exhausted, measure_queues
-from operations.selectors import DriftHealth, drift_health
+from operations.drift_selectors import DriftHealth, drift_health
 
 from . import metrics_of_work, words
 from .health import ALERT, WAIT, Trouble, require_operator, troubles_of

@@ -7,27 +7,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import closing
+from datetime import timedelta
 from typing import Any
 
-import httpx2
-
 from actions.models import Action, ActionStatus
+from integrations.http import BadAnswer, HttpClient, NoAnswer, NotSent
+from integrations.registry import outgoing
 
 from .finding import Finding
 
 CHUNK = 5_000  #: actions read at a time
-PATIENCE = 60.0  #: seconds for the whole ledger
+PATIENCE = timedelta(seconds=60)  #: for the whole ledger
+LONGEST = 256 * 1024 * 1024  #: bytes of a ledger
 
 #: In these nothing may have happened outside.
 NOTHING_DONE = (ActionStatus.CANCELLED, ActionStatus.REFUSED)
 
 
+class LedgerUnreadable(Exception):
+    """The outside world's ledger could not be read."""
+
+
 def read_ledger(url: str) -> list[dict[str, Any]]:
-    """The effects of the ledger at `url`. Raises httpx2.HTTPError."""
-    answer = httpx2.get(f"{url.rstrip('/')}/ledger", timeout=PATIENCE)
-    answer.raise_for_status()
-    effects: list[dict[str, Any]] = answer.json()["effects"]
-    return effects
+    """The effects of the ledger at `url`, which has to be on the list of outgoing hosts. Raises LedgerUnreadable."""
+    try:
+        with closing(HttpClient(url, allowed=outgoing())) as client:
+            answer = client.get("/ledger", call_id="verify-invariants", within=PATIENCE, at_most=LONGEST)
+            if answer.status != 200:
+                raise LedgerUnreadable(f"the ledger answered {answer.status}")
+            effects: list[dict[str, Any]] = answer.json()["effects"]
+            return effects
+    except (NotSent, NoAnswer, BadAnswer, KeyError, ValueError) as error:
+        raise LedgerUnreadable(str(error)) from error
 
 
 def ledger_agrees(effects: Iterable[Mapping[str, Any]]) -> Finding:

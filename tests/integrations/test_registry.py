@@ -24,6 +24,7 @@ def test_an_adapter_may_have_its_own_address(settings: Settings, simulator: Outs
     settings.SIMULATOR_URL = "http://127.0.0.1:9"
     settings.ADAPTERS = {"post": "integrations.mail.Mail"}
     settings.ADAPTER_OPTIONS = {"post": {"base_url": simulator.url}}
+    settings.CASEFLOW_OUTGOING_HOSTS = [f"127.0.0.1:{simulator.port}"]
     post = get_adapter("post")
     assert isinstance(post, Mail)
     assert post.lookup(key="k-none", call_id="call-1").code == "no_such_operation"

@@ -9,9 +9,9 @@ from functools import partial
 
 from .asking import Answer, Visitor, ask, post
 from .bodies import Body, bodies_of, smuggled
-from .canaries import Kind, found_in
+from .canaries import Kind, Owner
 from .routes import Route
-from .sources import NOWHERE, OPEN, REVEALS, Source, Values, queries_of, source_of
+from .sources import NOWHERE, OF_THE_PLATFORM, OPEN, REVEALS, Source, Values, queries_of, source_of
 from .world import House, World
 
 FEW = 2  #: objects, where one tells what all would
@@ -49,6 +49,7 @@ class Walk:
     routes: set[str] = field(default_factory=set)
     visitors: set[str] = field(default_factory=set)
     requests: int = 0
+    seen: set[tuple[Owner, Kind]] = field(default_factory=set)
     leaks: list[Leak] = field(default_factory=list)
 
     @property
@@ -59,6 +60,7 @@ class Walk:
         self.routes |= other.routes
         self.visitors |= other.visitors
         self.requests += other.requests
+        self.seen |= other.seen
         self.leaks += other.leaks
 
 
@@ -107,12 +109,8 @@ class _Visit:
         theirs = next(one for one in self.world.houses if one is not house)
         for there, nothing in smuggled(self.route, theirs) if objects else ():
             path = self.route.path(objects[0])
-            pair = Pair(
-                partial(self._post, path, there),
-                partial(self._post, path, nothing),
-                _texts(there.data),
-                _texts(nothing.data),
-            )
+            posts = partial(self._post, path, there), partial(self._post, path, nothing)
+            pair = Pair(*posts, _texts(there.data), _texts(nothing.data))
             self._same(path, f"POST {there.data}", pair)
 
     def _foreign(self, house: House) -> None:
@@ -134,9 +132,8 @@ class _Visit:
             if not number and self._post(path, body).status == NO_POST:
                 break
             typed = [path, *_typed(objects[0]), house.organisation.slug]
-            pair = Pair(
-                partial(self._post, path, body), partial(self._post, missing, other), typed, [*nothing, NOWHERE]
-            )
+            posts = partial(self._post, path, body), partial(self._post, missing, other)
+            pair = Pair(*posts, typed, [*nothing, NOWHERE])
             self._same(path, "POST", pair, absent=(f"POST {number}", missing))
         self._ask_about(house)
 
@@ -185,7 +182,9 @@ class _Visit:
             allowed = allowed | self.visitor.manages
         if self.route.name in REVEALS and method == "POST" and self.visitor.may_reveal and self.visitor.home:
             allowed = allowed | {(self.visitor.home, Kind.PERSONAL)}
-        for owner, kind in sorted(found_in(answer.whole) - allowed):
+        seen = self.world.found_in(answer.whole)
+        self.done.seen |= seen
+        for owner, kind in sorted(seen - allowed):
             self._found(method, path, f"{kind.name.lower()} of {owner}: …{_around(answer.whole, owner + kind)}…")
         is_stranger = self.visitor.home is None and not (self.visitor.sees or self.visitor.manages)
         if is_stranger and answer.status == 200 and self.route.name not in OPEN:
@@ -193,9 +192,8 @@ class _Visit:
 
     def _same(self, path: str, method: str, pair: Pair, absent: tuple[str, str] | None = None) -> None:
         """`absent` names the answer of a missing one, which is asked for once while it stays the same."""
-        runs_it = self.visitor.manages and self.route.pattern.startswith("admin/")
-        if runs_it or self.visitor.name in self.source.open_to:
-            pair.theirs()  # they see every row of it there
+        if self._runs_it():
+            pair.theirs()
             return
         missing = self.route.path(self.source.missing)
         for number in range(TRIES):
@@ -208,6 +206,12 @@ class _Visit:
             if one == two:
                 return
         self._found(method, path, f"not the answer of a missing one: {_difference(one, two)}")
+
+    def _runs_it(self) -> bool:
+        """Whether all that is there is theirs to look after: what is missing may look otherwise."""
+        if self.visitor.name == "platform operator":
+            return bool(OF_THE_PLATFORM.search(self.route.pattern))
+        return bool(self.visitor.manages) and self.route.pattern.startswith("admin/")
 
     def _found(self, method: str, path: str, what: str) -> None:
         self.done.leaks.append(Leak(self.visitor.name, method, path, what))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,14 +11,20 @@ from accounts.models import Department, Organisation, Person, ServiceAccount
 from accounts.platform import grant_platform
 from accounts.principal import SYSTEM, actor_of_person
 from accounts.services import create_departments, create_organisation, create_service_account, grant_role, issue_token
+from actions.models import Action
+from approvals.models import Proposal
 from caseflow.domain.roles import RIGHTS_OF_SERVICES, Role
 from cases.intake import open_case
+from cases.models import Case, Pause
 from cases.webhook_sources import create_source
+from operations.models import Recovery
 from operations.ordering import order_recovery
 from operations.pausing import pause
 from tests.stories import Engine, Story
 
-from .canaries import Kind, Owner, word
+from .canaries import Kind, Owner, found_in, word
+
+PUBLIC_ID = re.compile(r"\b[A-Z]-[0-9A-HJKMNP-TV-Z]{10}\b")
 
 
 @dataclass
@@ -46,6 +54,13 @@ class World:
     #: In no organisation: they look after the platform.
     superuser: Person
     platform_operator: Person
+    #: Public ids are told apart from each other by their owner alone.
+    ids: dict[str, tuple[Owner, Kind]] = field(default_factory=dict)
+
+    def found_in(self, text: str) -> set[tuple[Owner, Kind]]:
+        """Whose words and whose ids stand in `text`, and of what kind."""
+        ids = (self.ids[name] for name in PUBLIC_ID.findall(text) if name in self.ids)
+        return found_in(text) | set(ids)
 
     def house(self, owner: Owner) -> House:
         return self.home if owner is Owner.HOME else self.away
@@ -60,7 +75,16 @@ def build(owner_connection: Any, outside: Any) -> World:
     superuser = Person.objects.create_superuser(username="root", name="Root", language="en")
     keeper = Person.objects.create_user(username="keeper", name="Keeper", language="en")
     grant_platform(person=keeper, by=SYSTEM, reason="looks after the platform")
-    return World(*houses, superuser=superuser, platform_operator=keeper)
+    ids = {name: mark for house in houses for name, mark in _ids_of(house)}
+    return World(*houses, superuser=superuser, platform_operator=keeper, ids=ids)
+
+
+def _ids_of(house: House) -> Iterator[tuple[str, tuple[Owner, Kind]]]:
+    content: list[Any] = [Case, Proposal, Action, Recovery]
+    kinds = [(model, Kind.CONTENT) for model in content] + [(model, Kind.NAME) for model in (Pause, ServiceAccount)]
+    for model, kind in kinds:
+        rows = model.objects.filter(**{model.organisation_path: house.organisation})
+        yield from ((public_id, (house.owner, kind)) for public_id in rows.values_list("public_id", flat=True))
 
 
 def _house(owner: Owner, owner_connection: Any, outside: Any) -> House:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import httpx2
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from accounts.commands import DIFFERENCES, FAILED, add_json, shown, write_json
 from caseflow.invariants.finding import Finding
+from caseflow.invariants.outside import LedgerUnreadable
 from caseflow.invariants.running import Invariant, ask_all
 
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
                 found.append(described(invariant, finding))
                 if not options["json"]:
                     self.stdout.write("\n".join(lines_of(found[-1])))
-        except (DatabaseError, httpx2.HTTPError) as error:
+        except (DatabaseError, LedgerUnreadable) as error:
             raise CommandError(f"the run failed: {type(error).__name__}: {error}", returncode=FAILED) from error
         violations = sum(one["violations"] for one in found)
         if options["json"]:

@@ -69,6 +69,7 @@ _ADVICE = {
 
 class Command(RepairCommand):
     name = "requeue_tasks"
+    looks_at_platform = True
     help = "Makes stuck tasks due again, and shows what no worker has and what stopped for good."
 
     def find(self, organisations: list[int] | None) -> list[Found]:

@@ -1,0 +1,77 @@
+"""What differs between installations: all of it comes from the environment, read once here."""
+
+import base64
+import binascii
+from urllib.parse import urlsplit
+
+from environs import Env, ValidationError
+
+
+def _is_data_key(value: str) -> None:
+    try:
+        key = base64.b64decode(value, validate=True)
+    except binascii.Error as error:
+        raise ValidationError("CASEFLOW_DATA_KEY is not base64.") from error
+    if len(key) != 32:
+        raise ValidationError(f"CASEFLOW_DATA_KEY holds {len(key)} bytes, not 32.")
+
+
+def _is_postgres(value: str) -> None:
+    if value and urlsplit(value).scheme not in {"postgres", "postgresql"}:
+        raise ValidationError("A database address begins with postgresql://.")
+
+
+def _is_web_address(value: str) -> None:
+    if value and urlsplit(value).scheme not in {"http", "https"}:
+        raise ValidationError("An address begins with http:// or https://.")
+
+
+def _rate(value: str) -> tuple[int, int]:
+    """`60/300`: sixty in five minutes; `0/1`: without a limit."""
+    most, _, seconds = value.partition("/")
+    if not (most.isdigit() and seconds.isdigit() and int(seconds)):
+        raise ValidationError("A limit is written as a number of requests, a slash and a number of seconds.")
+    return int(most), int(seconds)
+
+
+# Not eager: a start with three things wrong names all three, at `seal`.
+env = Env(eager=False)
+with env.prefixed("CASEFLOW_"):
+    SECRET_KEY = env.str("SECRET_KEY")
+    data_key = env.str("DATA_KEY", validate=_is_data_key)
+    CASEFLOW_INSTALLATION_ID = env.uuid("INSTALLATION_ID")
+    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
+    DEBUG = env.bool("DEBUG", default=False)
+    CASEFLOW_UNDO_SECONDS = env.int("UNDO_SECONDS", default=15)
+    #: "subscriptions=500,payments=50": an effect more within an hour pauses the system by itself; unnamed: no cap.
+    CASEFLOW_EFFECTS_PER_HOUR: dict[str, int] = env.dict("EFFECTS_PER_HOUR", subcast_values=int, default={})
+    CASEFLOW_EFFECTS_PER_HOUR_AND_ORGANISATION: dict[str, int] = env.dict(
+        "EFFECTS_PER_HOUR_AND_ORGANISATION", subcast_values=int, default={}
+    )
+    CASEFLOW_BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000", validate=_is_web_address)
+    #: web, worker, dispatcher or command: what PostgreSQL shows as application_name.
+    CASEFLOW_ROLE = env.str("ROLE", default="command")
+    #: Set where `collectstatic` ran; without it whitenoise serves the files from where they lie.
+    static_root = env.str("STATIC_ROOT", default="")
+    #: The proxy in front sets X-Forwarded-Proto itself and strips a client's own.
+    trusts_proxy = env.bool("TRUST_PROXY", default=False)
+    hashes_fast = env.bool("FAST_HASH", default=False)
+    session_idle = env.int("SESSION_IDLE_MINUTES", default=30)
+    session_limit = env.int("SESSION_LIMIT_HOURS", default=12)
+    limits: dict[str, tuple[int, int]] = env.dict("LIMITS", subcast_values=_rate, default={})
+    log_level = env.str("LOG_LEVEL", default="INFO")
+    #: Outside the database: where seals of the audit trail lie, and the private key that signs them.
+    CASEFLOW_SEAL_FOLDER = env.str("SEAL_FOLDER", default="")
+    CASEFLOW_SEAL_KEY_FILE = env.str("SEAL_KEY_FILE", default="")
+    #: "payments=https://pay.example.org,mail=https://mail.example.org": where each outside system is.
+    systems: dict[str, str] = env.dict("SYSTEMS", default={})
+    #: "pay.example.org,mail.example.org:8443": nothing else is ever connected to.
+    outgoing_hosts: list[str] = env.list("OUTGOING_HOSTS", default=[])
+database_url = env.str("DATABASE_URL", validate=_is_postgres)
+database_owner_url = env.str("DATABASE_OWNER_URL", default="", validate=_is_postgres)
+REDIS_URL = env.str("REDIS_URL")
+SIMULATOR_URL = env.str("SIMULATOR_URL", default="", validate=_is_web_address)
+env.seal()
+
+#: 32 bytes that wrap each case's own key.
+CASEFLOW_DATA_KEY = base64.b64decode(data_key)
