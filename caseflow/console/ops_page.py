@@ -20,10 +20,10 @@ from accounts.models import Person
 from cases.models import WorkerBeat
 from cases.processes import all_processes
 from cases.selectors import list_beats
+from operations.drift_selectors import DriftHealth, drift_health
 from operations.indicators.health import measure_health
 from operations.indicators.scope import Window
 from operations.indicators.work import count_exhausted, measure_queues
-from operations.drift_selectors import DriftHealth, drift_health
 
 from . import metrics_of_work, words
 from .health import ALERT, WAIT, Trouble, require_operator, troubles_of
