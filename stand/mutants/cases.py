@@ -92,6 +92,13 @@ MUTATIONS = (
             "::test_asking_again_while_an_effect_is_in_doubt_is_refused_and_recorded",
         ),
         why="a person could have a case in doubt proposed afresh",
+        doors=(
+            Change(
+                "caseflow/domain/recovery.py",
+                "Guard.NO_EFFECTS_OPEN: lambda at: at.effects_open == 0,",
+                "Guard.NO_EFFECTS_OPEN: lambda at: True,",
+            ),
+        ),
     ),
     Mutation(
         name="a state needs no audit event",
