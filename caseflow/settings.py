@@ -72,6 +72,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "caseflow.requests.RequestIdMiddleware",
+    "caseflow.edge.EdgeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -93,6 +94,8 @@ ROOT_URLCONF = "caseflow.urls"
 WSGI_APPLICATION = "caseflow.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024  #: bytes
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+DATA_UPLOAD_MAX_NUMBER_FILES = 0  # no form of ours takes one
 
 TEMPLATES = [
     {

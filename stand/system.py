@@ -273,9 +273,8 @@ class System:
                 return [python, "-m", "simulator", "--port", port, "--ledger", str(self.folder / "simulator-ledger")]
             case "web":
                 return [
-                    *(python, "-m", "gunicorn", "caseflow.wsgi", "--bind", f"127.0.0.1:{self._web_port}"),
-                    *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
-                    *("--graceful-timeout", "5", "--no-control-socket"),
+                    *(python, "-m", "gunicorn", "--config", "python:caseflow.web_server", "caseflow.wsgi"),
+                    *("--bind", f"127.0.0.1:{self._web_port}"),
                 ]
             case _ if name in self._dispatchers:
                 return [python, "manage.py", "run_dispatcher"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.utils.translation import gettext, gettext_lazy
 from django.views import defaults
 from rest_framework import exceptions
@@ -103,6 +103,9 @@ def handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
             return _answer(rule.status, error.code, rule.title, detail_of(error), extra, headers)
         case RequestDataTooBig():
             return handler(errors.TooLarge(limit=MAX_BYTES), context)
+        case UnreadablePostError():
+            detail = gettext("The request ended before its body did")
+            return _answer(400, "incomplete", gettext_lazy("The request was not understood"), detail, {})
         case Http404():
             return handler(errors.NotFound(), context)
         case exceptions.APIException():

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+from caseflow import edge
+
 from .asking import Answer, Visitor, ask, post
 from .bodies import Body, bodies_of, smuggled
 from .canaries import Kind, Owner
@@ -14,6 +16,8 @@ from .routes import Route
 from .sources import NOWHERE, OF_THE_PLATFORM, OPEN, REVEALS, Source, Values, queries_of, source_of
 from .world import House, World
 
+#: Every answer carries them, whoever asks and whatever comes of it.
+PROTECTING = frozenset(name.lower() for name in edge.HEADERS)
 FEW = 2  #: objects, where one tells what all would
 NO_POST = 405
 TRIES = 4  #: a page tells the time, which may have gone on between two answers
@@ -177,6 +181,8 @@ class _Visit:
         self.done.requests += 1
         if answer.status >= 500:
             self._found(method, path, f"status {answer.status}")
+        if missing := PROTECTING - {name for name, _ in answer.headers}:
+            self._found(method, path, f"without the headers {', '.join(sorted(missing))}")
         allowed = self.visitor.sees
         if self.route.pattern.startswith("admin/"):
             allowed = allowed | self.visitor.manages
