@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import audit, cases, pauses, plans, recoveries, webhooks
+from .views import audit, cases, holding, pauses, plans, recoveries, webhooks
 
 app_name = "api"
 
@@ -14,6 +14,9 @@ urlpatterns = [
     path("cases/<str:public_id>/", cases.CaseView.as_view(), name="case"),
     path("cases/<str:public_id>/data/", cases.CaseDataView.as_view(), name="case-data"),
     path("cases/<str:public_id>/reveal/", cases.CaseRevealView.as_view(), name="case-reveal"),
+    path("cases/<str:public_id>/hold/", holding.CaseHoldView.as_view(), name="case-hold"),
+    path("cases/<str:public_id>/hold/release/", holding.CaseReleaseView.as_view(), name="case-release"),
+    path("cases/<str:public_id>/notes/", holding.CaseNotesView.as_view(), name="case-notes"),
     path("cases/<str:public_id>/timeline/", cases.CaseTimelineView.as_view(), name="case-timeline"),
     path("cases/<str:public_id>/facts/", cases.CaseFactsView.as_view(), name="case-facts"),
     path("cases/<str:public_id>/proposals/", cases.CaseProposalsView.as_view(), name="case-proposals"),

@@ -23,6 +23,7 @@ from cases.webhooks import rung_after_close
 from operations.pauses import pauses_of_case, unsettled_systems
 
 from . import vocabulary, words
+from .hands import Hands, hands_on
 from .pauses import PauseShown, shown
 
 #: In these the machines work on, so the page looks again by itself.
@@ -121,6 +122,7 @@ class CasePage:
     may_reveal: bool
     erased: bool  #: its personal texts were purged
     fields: Mapping[str, str]
+    hands: Hands
     revealed: Mapping[str, str] = field(default_factory=dict)  #: personal texts shown to this reader now, by field
 
     @property
@@ -180,6 +182,7 @@ def gather(case: Case, person: Person, *, revealed: Mapping[str, str] | None = N
         may_reveal=Right.REVEAL in rights,
         erased=intake.erased,
         fields={name: value for name, value in body.items() if isinstance(value, str)},
+        hands=hands_on(case, person, rights),
         revealed=revealed or {},
     )
 

@@ -81,6 +81,8 @@ _LABELS = {
     "why": gettext_lazy("Why not"),
     "right": gettext_lazy("Right"),
     "field": gettext_lazy("Field"),
+    "holder": gettext_lazy("Who has it now"),
+    "note_field": gettext_lazy("Note"),
     "problem": gettext_lazy("Problem"),
     "quorum": gettext_lazy("Approvals needed"),
     "permitted": gettext_lazy("People who may decide"),
@@ -161,7 +163,7 @@ def _detail(name: str, value: Any) -> Detail:
         return Detail(label, ", ".join(vocabulary.field_label(field) for field in value))
     if name in _RECOVERY_WORDS:
         return Detail(label, gettext(_RECOVERY_WORDS[name].get(value, str(value))))
-    if name in ("reason_field", "evidence_field"):
+    if name in ("reason_field", "evidence_field", "note_field"):
         return Detail(label, str(value), "personal")
     if name == "field":
         return Detail(label, vocabulary.personal_label(str(value)))

@@ -193,6 +193,12 @@ def is_past(value: datetime | None) -> bool:
 
 
 @register.filter
+def is_web_link(value: str) -> bool:
+    """Whether an address that came with a ticket may be followed: nothing but http and https."""
+    return value.lower().startswith(("http://", "https://"))
+
+
+@register.filter
 def seconds_left(value: datetime | None) -> int:
     return max(0, int((value - timezone.now()).total_seconds())) if value else 0
 

@@ -123,6 +123,7 @@ def _show(
     context = {
         "page": page.now,
         "known": page,
+        "hands": page.hands,
         "case": found,
         "history": history_of(found),
         "recoveries": section_of(found, person_of(request)),
