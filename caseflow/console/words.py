@@ -85,6 +85,7 @@ STAGES = {
     "recheck": gettext_lazy("Read the facts again"),
     "data_due": gettext_lazy("The time for data ends"),
     "drift": gettext_lazy("Compare with the outside systems"),
+    "bulk": gettext_lazy("Go through an order for many cases"),
     "remind": gettext_lazy("Remind of the decision"),
     "escalate": gettext_lazy("Tell more people"),
 }

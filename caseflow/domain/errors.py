@@ -132,6 +132,12 @@ class CaseIsClosed(CaseflowError):
     code = "case_is_closed"
 
 
+class BulkNotPossible(CaseflowError):
+    """This is not possible for this bulk now: {reason}."""
+
+    code = "bulk_not_possible"
+
+
 class StaleSnapshot(CaseflowError):
     """The decision was not accepted: what you saw is not what is proposed now."""
 
