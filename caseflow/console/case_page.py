@@ -18,11 +18,12 @@ from caseflow.domain.roles import Right
 from cases.models import Case, Task
 from cases.models.task import LIVE
 from cases.observing import newest_observations
-from cases.selectors import get_intake
+from cases.selectors import find_newest_event, get_intake
 from cases.webhooks import rung_after_close
 from operations.pauses import pauses_of_case, unsettled_systems
 
 from . import vocabulary, words
+from .account import TELLING, Account, account_of
 from .hands import Hands, hands_on
 from .pauses import PauseShown, shown
 
@@ -81,6 +82,7 @@ class NowPage:
     sentence: str
     rung_after_close: bool
     pauses: Sequence[PauseShown]
+    account: Account
 
     @property
     def moving(self) -> bool:
@@ -132,7 +134,7 @@ class CasePage:
 
 
 def gather_now(case: Case, person: Person) -> NowPage:
-    """Seven queries."""
+    """Eight queries."""
     plans = list(Proposal.objects.filter(case=case).order_by("-number")[:2])
     current = next((plan for plan in plans if plan.has_effects), plans[0] if plans else None)
     decisions = _decisions_of(current)
@@ -147,19 +149,22 @@ def gather_now(case: Case, person: Person) -> NowPage:
         and not case.plan_begun
         and access.has_right(person, case.organisation_id, Right.DECIDE)
     )
+    # A task of an older generation is obsolete: it will be closed without being tried.
+    live = Task.objects.filter(case=case, generation=case.version, status__in=LIVE)
+    tasks = list(live.order_by("available_at", "id"))
+    pauses = shown(pauses_of_case(case, unsettled_systems(current, rows))) if case.closed_at is None else ()
+    told = find_newest_event(case.pk, TELLING)
     return NowPage(
         case=case,
         current=current,
         actions=_shown_actions(current, rows, approved is not None or not (current and current.needs_approval)),
-        # A task of an older generation is obsolete: it will be closed without being tried.
-        tasks=list(
-            Task.objects.filter(case=case, generation=case.version, status__in=LIVE).order_by("available_at", "id")
-        ),
+        tasks=tasks,
         may_withdraw=may_withdraw,
         undo_until=approved.undo_until if approved else None,
         sentence=words.ending_sentence(case.process, case.process_version, case.ending),
         rung_after_close=rung_after_close(case),
-        pauses=shown(pauses_of_case(case, unsettled_systems(current, rows))) if case.closed_at is None else (),
+        pauses=pauses,
+        account=account_of(case, actions=rows, tasks=tasks, plan=current, told=told, paused=bool(pauses)),
     )
 
 

@@ -204,8 +204,9 @@ def seconds_left(value: datetime | None) -> int:
 
 
 @register.inclusion_tag("console/components/copyable.html")
-def copyable(text: str, what: str = "", short: int = 0) -> dict[str, Any]:
+def copyable(text: str | int, what: str = "", short: int = 0) -> dict[str, Any]:
     """An id with a copy button; `short` shows that many characters of a long one."""
+    text = str(text)
     return {"text": text, "shown": f"{text[:short]}…" if short and len(text) > short else text, "what": what}
 
 
