@@ -37,14 +37,19 @@ Status = Bulk.Status
 _rng = SystemRandom()
 
 
-def preview_bulk(*, person: Person, kind: str, cases: QuerySet[Case], wanted: Mapping[str, str]) -> Bulk:
+def preview_bulk(
+    *, person: Person, kind: str, cases: QuerySet[Case], wanted: Mapping[str, str], to: Person | None = None
+) -> Bulk:
     """Freeze the list of `cases` that `person` sees, in its order. Nothing is ordered yet.
 
-    `wanted` says as primitives what the list was narrowed to. Raises BadInput for a kind that there is not, for an
-    empty list and for more than MAX_CASES, and NotPermitted, on record, where the person orders recoveries nowhere.
+    `wanted` says as primitives what the list was narrowed to, `to` whom cases are handed over to. Raises BadInput for a
+    kind that there is not, for an empty list and for more than MAX_CASES, and NotPermitted, on record, where the person
+    orders recoveries nowhere.
     """
     if kind not in list(BulkKind):
         raise BadInput(code="unknown_kind", path="$.kind", problem=", ".join(BulkKind))
+    if (to is None) == (kind == BulkKind.HAND_OVER):
+        raise BadInput(code="unknown_holder", path="$.to", problem="cases are handed over, and only then, to somebody")
     found = list(access.visible(cases, person, Right.SEE_CASES)[: MAX_CASES + 1])
     if not access.organisations_with(person, Right.RECOVER).exists():
         _refuse(person, {case.organisation_id for case in found})
@@ -52,9 +57,9 @@ def preview_bulk(*, person: Person, kind: str, cases: QuerySet[Case], wanted: Ma
         raise BadInput(code="empty", path="$.cases", problem="the list holds no case")
     if len(found) > MAX_CASES:
         raise BadInput(code="too_many", path="$.cases", problem=f"more than {MAX_CASES} cases: narrow the list")
-    judged = judge(BulkKind(kind), person, found)
+    judged = judge(BulkKind(kind), person, found, to=to)
     with transaction.atomic():
-        return _store(person, BulkKind(kind), judged, wanted)
+        return _store(person, BulkKind(kind), judged, wanted, to)
 
 
 def confirm_bulk(*, bulk: Bulk, person: Person, count: Any, reason: Any, rate: Any = USUAL_RATE) -> Bulk:
@@ -162,7 +167,7 @@ def _checked(count: Any, reason: Any, rate: Any) -> str:
     return reason.strip()
 
 
-def _store(person: Person, kind: BulkKind, judged: list[Judged], wanted: Mapping[str, str]) -> Bulk:
+def _store(person: Person, kind: BulkKind, judged: list[Judged], wanted: Mapping[str, str], to: Person | None) -> Bulk:
     now = database_now()
     bulk = Bulk.objects.create(
         public_id=public_id("B", _rng),
@@ -171,6 +176,7 @@ def _store(person: Person, kind: BulkKind, judged: list[Judged], wanted: Mapping
         made_at=now,
         wanted=dict(wanted),
         total=len(judged),
+        given_to=to,
     )
     BulkItem.objects.bulk_create(
         BulkItem(

@@ -13,6 +13,7 @@ from caseflow.domain.bulk import RECOVERIES, RIGHTS, BulkKind, Skip, why_skipped
 from caseflow.domain.errors import ProcessNotInstalled
 from caseflow.domain.lifecycle import CLOSED, State
 from caseflow.domain.recovery import Doubt, Standing
+from caseflow.domain.roles import Right
 from cases.models import Case, IntakeRevision
 from cases.rows import CaseRow, database_now
 
@@ -27,19 +28,30 @@ class Judged:
     proposal: Proposal | None = None
 
 
-def judge(kind: BulkKind, person: Person, cases: Sequence[Case]) -> list[Judged]:
+def judge(kind: BulkKind, person: Person, cases: Sequence[Case], *, to: Person | None = None) -> list[Judged]:
     """In the order of `cases`; five queries at most. The turn of each case asks for everything again."""
-    permitted = _permitted(kind, person)
+    permitted = _permitted(RIGHTS[kind], person)
+    if kind is BulkKind.HAND_OVER and to is not None:
+        theirs = _permitted([Right.SUPPLY_DATA], to)
+        return [Judged(case, _not_handed_over(case, permitted, theirs)) for case in cases]
     if kind is BulkKind.ASK_DATA:
         return _judge_questions(person, cases, permitted)
     actions = _in_doubt(cases) if kind is BulkKind.RECONCILE else {}
     return [_judge_recovery(kind, case, actions.get(case.pk), permitted) for case in cases]
 
 
-def _permitted(kind: BulkKind, person: Person) -> set[int]:
-    """Organisations where the person may order it: every right of the kind."""
-    found = [set(access.organisations_with(person, right).values_list("pk", flat=True)) for right in RIGHTS[kind]]
+def _permitted(rights: Sequence[Right], person: Person) -> set[int]:
+    """Organisations where the person holds all of these rights; a query each."""
+    found = [set(access.organisations_with(person, right).values_list("pk", flat=True)) for right in rights]
     return set.intersection(*found)
+
+
+def _not_handed_over(case: Case, permitted: set[int], theirs: set[int]) -> Skip | None:
+    if case.organisation_id not in permitted:
+        return Skip.NOT_PERMITTED
+    if State(case.state) in CLOSED:
+        return Skip.CLOSED
+    return None if case.organisation_id in theirs else Skip.NOT_THEIRS
 
 
 def _judge_recovery(kind: BulkKind, case: Case, action: Action | None, permitted: set[int]) -> Judged:

@@ -30,6 +30,13 @@ class Bulk(models.Model):
     made_at = models.DateTimeField()
     wanted = models.JSONField(help_text="What the list was narrowed to when it was frozen.")
     total = models.PositiveIntegerField(help_text="Cases of the list.")
+    given_to = models.ForeignKey(
+        "accounts.Person",
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text="Whom they are handed over to.",
+    )
 
     status = models.CharField(max_length=12, choices=Status, default=Status.PREVIEW)
     reason = models.CharField(max_length=500, default="", help_text="In words that name nobody; every case keeps it.")
@@ -55,6 +62,10 @@ class Bulk(models.Model):
                 | Q(status__in=["paused", "preview", "running"], ended_at=None),
                 name="bulk_ends_with_a_moment",
             ),
+            models.CheckConstraint(
+                condition=Q(kind="hand_over", given_to__isnull=False) | ~Q(kind="hand_over") & Q(given_to=None),
+                name="bulk_hands_over_to_somebody",
+            ),
         ]
         triggers = [
             pgtrigger.Protect(name="kept", operation=pgtrigger.Delete),
@@ -64,7 +75,7 @@ class Bulk(models.Model):
                 condition=pgtrigger.Condition("OLD.ended_at IS NOT NULL"),
             ),
             pgtrigger.ReadOnly(
-                name="said_once", fields=["public_id", "kind", "ordered_by", "made_at", "wanted", "total"]
+                name="said_once", fields=["public_id", "kind", "ordered_by", "made_at", "wanted", "total", "given_to"]
             ),
         ]
 
@@ -81,7 +92,7 @@ class BulkItem(models.Model):
         FAILED = "failed"
         SKIPPED = "skipped"
 
-    runtime_rights = "SELECT, INSERT, UPDATE (status, reason, recovery_id, decision_id, ended_at)"
+    runtime_rights = "SELECT, INSERT, UPDATE (status, reason, recovery_id, decision_id, hold_id, ended_at)"
     organisation_path = "case__organisation"
 
     bulk = models.ForeignKey(Bulk, on_delete=models.PROTECT, related_name="items")
@@ -97,6 +108,7 @@ class BulkItem(models.Model):
     reason = models.CharField(max_length=64, default="", help_text="Code of why it was skipped, or failed.")
     recovery = models.OneToOneField("operations.Recovery", on_delete=models.PROTECT, null=True, related_name="+")
     decision = models.OneToOneField("approvals.Decision", on_delete=models.PROTECT, null=True, related_name="+")
+    hold = models.OneToOneField("cases.Hold", on_delete=models.PROTECT, null=True, related_name="+")
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -110,9 +122,10 @@ class BulkItem(models.Model):
                 name="bulkitem_ends_with_a_moment",
             ),
             models.CheckConstraint(
-                condition=Q(status="done", recovery__isnull=False, decision=None)
-                | Q(status="done", recovery=None, decision__isnull=False)
-                | ~Q(status="done") & Q(recovery=None, decision=None),
+                condition=Q(status="done", recovery__isnull=False, decision=None, hold=None)
+                | Q(status="done", recovery=None, decision__isnull=False, hold=None)
+                | Q(status="done", recovery=None, decision=None, hold__isnull=False)
+                | ~Q(status="done") & Q(recovery=None, decision=None, hold=None),
                 name="bulkitem_done_by_an_order",
             ),
         ]

@@ -22,6 +22,8 @@ from caseflow.domain import errors
 from caseflow.domain.bulk import RECOVERIES, RIGHTS, BulkKind, Skip, pace_of
 from caseflow.domain.failpoints import failpoint
 from cases.claiming import Lease
+from cases.holding import hand_over
+from cases.models import Hold
 from cases.models.task import SLOW
 from cases.rows import database_now
 from cases.settling import settlement
@@ -38,7 +40,7 @@ log = logging.getLogger("caseflow.bulk")
 #: The case is not any more as it was seen: somebody or something else went on with it.
 MOVED_ON = (
     errors.VersionMoved, errors.StaleCase, errors.StaleSnapshot, errors.ForbiddenTransition, errors.RecoveryNotPossible,
-    errors.RecoveryWaits, errors.AlreadyDecided, errors.NotDecidable, errors.ProposalExpired,
+    errors.RecoveryWaits, errors.AlreadyDecided, errors.NotDecidable, errors.ProposalExpired, errors.CaseIsClosed,
 )  # fmt: skip
 
 #: Shared: pausing, resuming and cancelling wait for the case that has its turn, cases do not wait for each other.
@@ -56,11 +58,12 @@ class Result:
     reason: str = ""
     recovery: Recovery | None = None
     decision: Decision | None = None
+    hold: Hold | None = None
 
 
 def run_bulk(lease: Lease) -> Lease | None:
     """A few cases at the pace of the bulk, then on from there as the same task."""
-    bulk = Bulk.objects.select_related("ordered_by").get(public_id=lease.subject)
+    bulk = Bulk.objects.select_related("ordered_by", "given_to").get(public_id=lease.subject)
     wait = _go_on(bulk)
     with settlement(lease) as settling:
         # Looked at under its lock: whoever resumes finds this task alive, or publishes the next one.
@@ -99,8 +102,8 @@ def carry_next(bulk: Bulk) -> bool:
             return False
         result = _ordered(item, bulk)
         item.status, item.reason, item.ended_at = result.status, result.reason, database_now()
-        item.recovery, item.decision = result.recovery, result.decision
-        item.save(update_fields=["status", "reason", "ended_at", "recovery", "decision"])
+        item.recovery, item.decision, item.hold = result.recovery, result.decision, result.hold
+        item.save(update_fields=["status", "reason", "ended_at", "recovery", "decision", "hold"])
         failpoint("bulk.before_commit", bulk.public_id, f"item-{item.position}")
     failpoint("bulk.item_committed", bulk.public_id, f"item-{item.position}")
     return True
@@ -164,10 +167,17 @@ def _ask_data(item: BulkItem, bulk: Bulk) -> Result:
     return Result(BulkItem.Status.DONE, decision=decided.decision)
 
 
+def _hand_over(item: BulkItem, bulk: Bulk) -> Result:
+    if bulk.given_to is None:
+        raise ValueError("cases are handed over to somebody")
+    return Result(BulkItem.Status.DONE, hold=hand_over(case_id=item.case_id, to=bulk.given_to, person=bulk.ordered_by))
+
+
 _KINDS: Mapping[BulkKind, Callable[[BulkItem, Bulk], Result]] = {
     BulkKind.OBSERVE_AGAIN: _order_recovery,
     BulkKind.RECONCILE: _order_recovery,
     BulkKind.ASK_DATA: _ask_data,
+    BulkKind.HAND_OVER: _hand_over,
 }
 
 

@@ -40,7 +40,7 @@ def list_bulks(principal: Principal) -> QuerySet[Bulk]:
     seen = access.organisations_with(principal, Right.SEE_CASES)
     hidden = BulkItem.objects.filter(bulk=OuterRef("pk")).exclude(case__organisation__in=seen.values("pk"))
     counted = {status: Count("items", filter=Q(items__status=status)) for status in BulkItem.Status.values}
-    rows = Bulk.objects.filter(~Exists(hidden)).select_related("ordered_by").annotate(**counted)
+    rows = Bulk.objects.filter(~Exists(hidden)).select_related("ordered_by", "given_to").annotate(**counted)
     return rows.order_by("-pk")
 
 

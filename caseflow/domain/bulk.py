@@ -19,6 +19,7 @@ class BulkKind(StrEnum):
     OBSERVE_AGAIN = "observe_again"
     RECONCILE = "reconcile"
     ASK_DATA = "ask_data"
+    HAND_OVER = "hand_over"
 
 
 #: Asked for again when the turn of each case comes. Asking for data is what a decider says of a proposal.
@@ -26,6 +27,7 @@ RIGHTS: Mapping[BulkKind, tuple[Right, ...]] = {
     BulkKind.OBSERVE_AGAIN: (Right.RECOVER,),
     BulkKind.RECONCILE: (Right.RECOVER,),
     BulkKind.ASK_DATA: (Right.RECOVER, Right.DECIDE),
+    BulkKind.HAND_OVER: (Right.RECOVER, Right.SUPPLY_DATA),
 }
 
 #: The kinds that are recoveries of single cases.
@@ -52,6 +54,7 @@ class Skip(StrEnum):
     NOT_WAITING = "not_waiting"
     EXPIRED = "expired"
     CAUSER = "causer"
+    NOT_THEIRS = "not_theirs"  #: whom it was to be given to has no right there
     NOT_PERMITTED = "not_permitted"
     NO_PROCESS = "process_missing"
     MOVED_ON = "moved_on"  #: between the preview and its turn

@@ -18,6 +18,7 @@ from audit.services import facts_of
 from caseflow.domain.bulk import RATES, pace_of
 from caseflow.domain.errors import BadInput, BulkNotPossible, NotFound, NotPermitted
 from caseflow.domain.roles import Role
+from cases.holding import find_hold
 from cases.models import Case, Task
 from cases.working import work_on
 from operations import bulk as ordering
@@ -115,6 +116,22 @@ def test_data_is_asked_for_by_somebody_who_may_decide_and_nobody_decides_for_man
         with pytest.raises(BadInput) as refused:
             previewed(engine, first, kind=kind)
         assert refused.value.code == "unknown_kind"
+
+
+def test_cases_are_handed_over_to_somebody_who_may_work_on_them(engine: Engine, settings: Any) -> None:
+    grant_role(person=engine.person("colleague"), organisation=engine.organisation, role=Role.OPERATOR, by=SYSTEM)
+    stories = [*stopped(engine, 2), stand(at.completed, engine, settings)]
+    operator, colleague = engine.person("operator"), engine.person("colleague")
+    asked: dict[str, Any] = {"person": operator, "cases": cases_of(*stories), "wanted": {}}
+    bulk = confirmed(preview_bulk(kind="hand_over", to=colleague, **asked))
+    run_once(engine, bulk)
+    assert results(bulk) == [("done", ""), ("done", ""), ("skipped", "closed")]
+    assert [find_hold(story.id).person for story in stories[:2]] == [colleague, colleague]  # type: ignore[union-attr]
+    useless = preview_bulk(kind="hand_over", to=engine.person("viewer"), **asked)
+    assert {reason for _, reason in results(useless)} == {"not_theirs", "closed"}
+    for wrong in ({"kind": "hand_over"}, {"kind": "observe_again", "to": colleague}):
+        with pytest.raises(BadInput):
+            preview_bulk(**asked, **wrong)
 
 
 def test_a_list_of_nothing_and_a_list_of_too_many_are_refused(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
