@@ -174,7 +174,7 @@ def gather(case: Case, person: Person, *, revealed: Mapping[str, str] | None = N
     body, rights = intake.body, access.rights_in(person, case.organisation_id)
     return CasePage(
         now=gather_now(case, person),
-        intake=[_value(vocabulary.field_label(name), name, body[name], personal=f"intake.{name}") for name in body],
+        intake=[value_of(vocabulary.field_label(name), name, body[name], personal=f"intake.{name}") for name in body],
         facts=[_fact(row.name, row.source, row.observed_at, row.value) for row in newest_observations(case.pk)],
         proposals=list(Proposal.objects.filter(case=case).defer("snapshot").order_by("-number")),
         decisions=list(
@@ -196,14 +196,15 @@ def _decisions_of(proposal: Proposal | None) -> list[Decision]:
     return list(Decision.objects.filter(proposal=proposal).order_by("id")) if proposal else []
 
 
-def _value(label: str, path: str, found: Any, *, personal: str) -> Value:
+def value_of(label: str, path: str, found: Any, *, personal: str) -> Value:
+    """`personal` is the field of the personal text that may stand behind it."""
     # A value that is a mapping stands for a personal text.
     return Value(label, vocabulary.value_text(path, found), personal if isinstance(found, Mapping) else "")
 
 
 def _fact(name: str, source: str, observed_at: datetime, value: Mapping[str, Any]) -> Fact:
     values = [
-        _value(vocabulary.part_label(key), f"{name}.{key}", found, personal=f"fact.{name}.{key}")
+        value_of(vocabulary.part_label(key), f"{name}.{key}", found, personal=f"fact.{name}.{key}")
         for key, found in value.items()
     ]
     return Fact(vocabulary.fact_label(name), vocabulary.system_label(source), observed_at, values)

@@ -100,10 +100,11 @@ def history_of(case: Case) -> list[Happened]:
     """One query; the oldest event first."""
     rows = list_events(case.pk)
     spans = [None, *(after.at - before.at for before, after in pairwise(rows))]
-    return [_happened(row, span) for row, span in zip(rows, spans, strict=True)]
+    return [happened_line(row, span) for row, span in zip(rows, spans, strict=True)]
 
 
-def _happened(row: Event, span: timedelta | None) -> Happened:
+def happened_line(row: Event, span: timedelta | None) -> Happened:
+    """One event; `span` is the time since the one before."""
     facts = row.facts
     changed = facts.get("changed") or facts.get("differences") or {}
     return Happened(

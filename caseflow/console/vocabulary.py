@@ -78,7 +78,7 @@ def field_label(name: str) -> str:
 
 
 def personal_label(field: str) -> str:
-    """What a field of personal text is about: `intake.claim`, `fact.customer.email`, `decision.P-….7.reject`, a note."""
+    """What a field of personal text is about: `intake.claim`, `fact.customer.email`, `decision.P-….7.reject`, notes."""
     kind, _, name = field.partition(".")
     if kind == "intake":
         return field_label(name)
