@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import audit, cases, holding, pauses, plans, recoveries, webhooks
+from .views import audit, bulk, cases, holding, pauses, plans, recoveries, webhooks
 
 app_name = "api"
 
@@ -34,6 +34,13 @@ urlpatterns = [
         name="recovery-authorisation",
     ),
     path("recoveries/<str:public_id>/withdrawal/", recoveries.TakeBackView.as_view(), name="recovery-withdrawal"),
+    path("bulk/", bulk.BulksView.as_view(), name="bulks"),
+    path("bulk/<str:public_id>/", bulk.BulkView.as_view(), name="bulk"),
+    path("bulk/<str:public_id>/items/", bulk.BulkItemsView.as_view(), name="bulk-items"),
+    path("bulk/<str:public_id>/confirm/", bulk.BulkConfirmView.as_view(), name="bulk-confirm"),
+    path("bulk/<str:public_id>/pause/", bulk.BulkPauseView.as_view(), name="bulk-pause"),
+    path("bulk/<str:public_id>/resume/", bulk.BulkResumeView.as_view(), name="bulk-resume"),
+    path("bulk/<str:public_id>/cancel/", bulk.BulkCancelView.as_view(), name="bulk-cancel"),
     path("audit/", audit.AuditView.as_view(), name="audit"),
     path("audit/export/", audit.AuditExportView.as_view(), name="audit-export"),
     path("webhooks/<str:source>/", webhooks.WebhookView.as_view(), name="webhook"),
