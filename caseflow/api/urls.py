@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import audit, bulk, cases, holding, pauses, plans, recoveries, webhooks
+from .views import audit, bulk, cases, exports, holding, pauses, plans, recoveries, webhooks
 
 app_name = "api"
 
@@ -41,6 +41,7 @@ urlpatterns = [
     path("bulk/<str:public_id>/pause/", bulk.BulkPauseView.as_view(), name="bulk-pause"),
     path("bulk/<str:public_id>/resume/", bulk.BulkResumeView.as_view(), name="bulk-resume"),
     path("bulk/<str:public_id>/cancel/", bulk.BulkCancelView.as_view(), name="bulk-cancel"),
+    path("exports/", exports.ExportsView.as_view(), name="exports"),
     path("audit/", audit.AuditView.as_view(), name="audit"),
     path("audit/export/", audit.AuditExportView.as_view(), name="audit-export"),
     path("webhooks/<str:source>/", webhooks.WebhookView.as_view(), name="webhook"),

@@ -123,6 +123,7 @@ class BulkPage:
     mine: bool
     tabs: Sequence[Tab]
     all_address: str
+    address: str
     page: Page[Any]
     lines: Sequence[Line]
     pages: dict[str, str]
@@ -242,6 +243,7 @@ def gather(bulk: Bulk, person: Person, query: QueryDict) -> BulkPage:
             for status in BulkItem.Status.values
         ],
         all_address=address_of({}),
+        address=address_of(chosen, id=bulk.public_id),
         page=page,
         lines=[Line(item, item_word(item.status), item_sentence(item)) for item in page.object_list],
         pages=pages_of(page, chosen),
