@@ -58,6 +58,7 @@ PROTECTIONS = (
     "right asked at the end of an export",
     "record of an export",
     "cells without formulas",
+    "filtered rows of an export",
     "frozen list of a bulk",
     "one turn a case in a bulk",
     "rights at the turn of a case",
