@@ -56,6 +56,9 @@ with env.prefixed("CASEFLOW_"):
     CASEFLOW_BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000", validate=_is_web_address)
     #: web, worker, dispatcher or command: what PostgreSQL shows as application_name.
     CASEFLOW_ROLE = env.str("ROLE", default="command")
+    #: smtp://user:password@host:587 (STARTTLS), smtps://… (TLS), smtp+plain://… (neither); empty: staff get no mail.
+    _staff_mail = env.str("STAFF_MAIL", default="")
+    DEFAULT_FROM_EMAIL = env.str("STAFF_MAIL_FROM", default="caseflow@localhost")
     #: Set where `collectstatic` ran; without it whitenoise serves the files from where they lie.
     _static_root = env.str("STATIC_ROOT", default="")
     #: The proxy in front sets X-Forwarded-Proto itself and strips a client's own.
@@ -270,6 +273,19 @@ CASEFLOW_LIMITS = {
 } | _limits
 #: Two installations that share a Redis count apart.
 CASEFLOW_LIMITS_NAME = CASEFLOW_INSTALLATION_ID.hex
+
+# Mail to staff; customers are told by the mail system of ADAPTERS ----------------------------------------------------
+
+CASEFLOW_STAFF_MAIL = bool(_staff_mail)
+_mail_server = urlsplit(_staff_mail)
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if CASEFLOW_STAFF_MAIL else 'dummy'}.EmailBackend"
+EMAIL_HOST = _mail_server.hostname or ""
+EMAIL_PORT = _mail_server.port or (465 if _mail_server.scheme == "smtps" else 587)
+EMAIL_HOST_USER = unquote(_mail_server.username or "")
+EMAIL_HOST_PASSWORD = unquote(_mail_server.password or "")
+EMAIL_USE_TLS = _mail_server.scheme == "smtp"
+EMAIL_USE_SSL = _mail_server.scheme == "smtps"
+EMAIL_TIMEOUT = 10  #: seconds
 
 # Headers, cookies, static files ---------------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
     form = PreferencesForm(request.POST, instance=Person.objects.get(pk=person.pk))
     if not form.is_valid():
         return render_page(request, "console/me.html", {"form": form}, status=400)
-    form.instance.save(update_fields=["language", "time_zone", "theme"])
+    form.instance.save(update_fields=["language", "time_zone", "theme", "muted_notices"])
     with translation.override(form.instance.language):
         messages.success(request, gettext("Preferences saved."))
     return _keep(redirect("console:me"), form.instance.language)
