@@ -7,6 +7,7 @@ from zoneinfo import available_timezones
 
 import pgtrigger
 from django.contrib.auth.models import AbstractUser, Group
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
@@ -70,6 +71,14 @@ class Person(AbstractUser):
         _("time zone"), max_length=64, default="Europe/Moscow", validators=[validate_time_zone]
     )
     theme = models.CharField(_("theme"), max_length=6, choices=Theme, default=Theme.SYSTEM)
+    muted_notices = ArrayField(
+        models.CharField(max_length=16),
+        verbose_name=_("notices not wanted"),
+        default=list,
+        blank=True,
+        editable=False,
+        help_text=_("Kinds of mail that this person does not want."),
+    )
     session_epoch = models.PositiveIntegerField(
         _("ends of all sessions"), default=0, editable=False, help_text=_("Counted up: every session before is over.")
     )
@@ -249,6 +258,7 @@ class RoleGroup(models.Model):
 
 # Django finds an app's models in this module; machines have a module of their own because people and machines
 # have nothing in common but the organisation.
+from .notice_models import StaffNotice  # noqa: E402
 from .platform_models import PlatformOperator  # noqa: E402
 from .service_models import ServiceAccount, ServiceToken  # noqa: E402
 
@@ -266,5 +276,6 @@ __all__ = [
     "RoleGroup",
     "ServiceAccount",
     "ServiceToken",
+    "StaffNotice",
     "Theme",
 ]

@@ -50,6 +50,8 @@ class Review:
     snapshot: Mapping[str, Any]
     decisions: list[Decision]
     facts: list[FactBesideNow]
+    others: list[FactBesideNow]  #: what changed beside the critical paths: it keeps nobody from deciding
+    values: Mapping[str, Any]  #: fact name → its newest value
     newest: str  #: public id of the case's newest plan with effects
     policy: ApprovalPolicy | None
 
@@ -106,6 +108,9 @@ def find_deciding_approval(proposal: Proposal) -> Decision | None:
 
 def review(proposal: Proposal) -> Review:
     """The snapshot beside the newest readings; four queries."""
+    then = {row.name: row for row in Observation.objects.filter(pk__in=proposal.observations, case_id=proposal.case_id)}
+    now = {row.name: row for row in newest_observations(proposal.case_id)}
+    values = {name: row.value for name, row in now.items()}
     snapshot = opened(proposal.snapshot)
     case = proposal.case
     process = get_process(case.process, case.process_version)
@@ -120,7 +125,9 @@ def review(proposal: Proposal) -> Review:
         process=process,
         snapshot=snapshot,
         decisions=list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id")),
-        facts=_beside_now(proposal, snapshot),
+        facts=[_fact(path, value, values, then, now) for path, value in snapshot["facts"].items()],
+        others=_changed_beside(snapshot, values, then, now),
+        values=values,
         newest=newest.first() or "",
         policy=process.approval if proposal.needs_approval else None,
     )
@@ -151,11 +158,17 @@ def obstacle(seen: Review, principal: Principal) -> str:
     return ""
 
 
-def _beside_now(proposal: Proposal, snapshot: Mapping[str, Any]) -> list[FactBesideNow]:
-    then = {row.name: row for row in Observation.objects.filter(pk__in=proposal.observations, case_id=proposal.case_id)}
-    now = {row.name: row for row in newest_observations(proposal.case_id)}
-    values = {name: row.value for name, row in now.items()}
-    return [_fact(path, value, values, then, now) for path, value in snapshot["facts"].items()]
+def _changed_beside(
+    snapshot: Mapping[str, Any],
+    values: Mapping[str, Any],
+    then: Mapping[str, Observation],
+    now: Mapping[str, Observation],
+) -> list[FactBesideNow]:
+    """Every value that the plan was made with, is critical to nothing, and is another one now."""
+    before = {name: row.value for name, row in then.items()}
+    paths = sorted({f"{name}.{part}" for facts in (before, values) for name in facts for part in facts[name]})
+    rows = [_fact(path, value_at(before, path), values, then, now) for path in paths if path not in snapshot["facts"]]
+    return [row for row in rows if row.changed]
 
 
 def _fact(

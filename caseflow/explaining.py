@@ -17,12 +17,13 @@ from actions.selectors import Entry, list_actions, timeline
 from approvals.models import Decision, Proposal
 from approvals.selectors import list_proposals
 from caseflow.console import vocabulary, words
+from caseflow.console.account import TELLING, account_of
 from caseflow.console.pauses import PauseShown, shown
 from caseflow.domain import recovery_words
 from cases.models import Case, Task
 from cases.models.task import LIVE
 from cases.observing import newest_observations
-from cases.selectors import CaseFilter, get_case, get_intake, list_cases, masked
+from cases.selectors import CaseFilter, find_newest_event, get_case, get_intake, list_cases, masked
 from cases.wording import event_text
 from operations.models import Recovery
 from operations.pauses import pauses_of_case, unsettled_systems
@@ -46,6 +47,16 @@ def find_cases(principal: Principal, name: str, organisation: str = "") -> list[
 def explain(case: Case) -> dict[str, Any]:
     """Everything as JSON values; moments are UTC ISO strings."""
     history, intake = timeline(case.pk), get_intake(case.pk)
+    plan = Proposal.objects.filter(case=case, has_effects=True).order_by("-number").first()
+    actions, tasks, pauses = list(list_actions(case.pk)), _live_tasks(case), _pauses(case, plan)
+    account = account_of(
+        case,
+        actions=actions,
+        tasks=tasks,
+        plan=plan,
+        told=find_newest_event(case.pk, TELLING),
+        paused=bool(pauses),
+    )
     return {
         "case": case.public_id,
         "external_id": case.external_id,
@@ -66,25 +77,25 @@ def explain(case: Case) -> dict[str, Any]:
         "ending": _ending(case),
         "outcome": {"code": case.outcome, "says": str(words.OUTCOMES[case.outcome])} if case.outcome else None,
         "wait_until": _at(case.wait_until),
-        "pauses": [_pause(pause) for pause in _pauses(case)],
+        "account": {"cause": account.cause, "truth": account.truth, "next": account.next},
+        "pauses": [_pause(pause) for pause in pauses],
         "effects_open": case.effects_open,
         "effects_done": case.effects_done,
         "told": dict(intake.body),
         "facts": [_fact(row, intake.erased) for row in newest_observations(case.pk)],
         "proposals": [_proposal(case, proposal) for proposal in list_proposals(case.pk)],
-        "actions": [_action(action) for action in list_actions(case.pk)],
+        "actions": [_action(action) for action in actions],
         "recoveries": [_recovery(row) for row in list_recoveries(case.pk)],
-        "planned": [_task(task) for task in _live_tasks(case)],
+        "planned": [_task(task) for task in tasks],
         "timeline": [_entry(entry) for entry in history.entries],
         "timeline_complete": history.complete,
     }
 
 
-def _pauses(case: Case) -> list[PauseShown]:
+def _pauses(case: Case, plan: Proposal | None) -> list[PauseShown]:
     """What an open case waits for besides its own work."""
     if case.closed_at is not None:
         return []
-    plan = Proposal.objects.filter(case=case, has_effects=True).order_by("-number").first()
     return shown(pauses_of_case(case, unsettled_systems(plan, Action.objects.filter(case=case))))
 
 

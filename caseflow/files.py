@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.http import StreamingHttpResponse
+from django.http import FileResponse, StreamingHttpResponse
 
 from audit.exporting import MEDIA_TYPES, as_csv, as_lines
+
+from .spreadsheets import MEDIA_TYPE as XLSX
+from .spreadsheets import as_xlsx
 
 
 def file_of(
@@ -19,3 +22,15 @@ def file_of(
         content_type=MEDIA_TYPES[form],
         headers={"Content-Disposition": f'attachment; filename="{name}.{form}"', "Cache-Control": "no-store"},
     )
+
+
+def sheet_of(
+    columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]], form: str, *, name: str
+) -> StreamingHttpResponse:
+    """`form` is csv or xlsx; `columns` are pairs of a name in `rows` and the title that people read."""
+    if form == "xlsx":
+        headers = {"Cache-Control": "no-store"}
+        file = as_xlsx(columns, rows)
+        return FileResponse(file, as_attachment=True, filename=f"{name}.xlsx", content_type=XLSX, headers=headers)
+    titled = ({title: row[key] for key, title in columns} for row in rows)
+    return file_of([title for _, title in columns], titled, "csv", name=name)

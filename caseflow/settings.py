@@ -17,6 +17,7 @@ from caseflow.settings_environment import (
     database_url,
     log_level,
     outgoing_hosts,
+    staff_mail,
     static_root,
     systems,
 )
@@ -168,6 +169,19 @@ DRAMATIQ_BROKER = {
     ],
 }
 DRAMATIQ_AUTODISCOVER_MODULES = ["actors"]
+
+# Mail to staff; customers are told by the mail system of ADAPTERS ----------------------------------------------------
+
+CASEFLOW_STAFF_MAIL = bool(staff_mail)
+_mail_server = urlsplit(staff_mail)
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if CASEFLOW_STAFF_MAIL else 'dummy'}.EmailBackend"
+EMAIL_HOST = _mail_server.hostname or ""
+EMAIL_PORT = _mail_server.port or (465 if _mail_server.scheme == "smtps" else 587)
+EMAIL_HOST_USER = unquote(_mail_server.username or "")
+EMAIL_HOST_PASSWORD = unquote(_mail_server.password or "")
+EMAIL_USE_TLS = _mail_server.scheme == "smtp"
+EMAIL_USE_SSL = _mail_server.scheme == "smtps"
+EMAIL_TIMEOUT = 10  #: seconds
 
 # Static files ---------------------------------------------------------------------------------------------------------
 

@@ -63,6 +63,7 @@ CASEFLOW_LIMITS = {
     "intake": (3000, 60),
     "search": (300, 60),
     "export": (20, 3600),
+    "bulk": (60, 3600),  # previews, each of which keeps its list
     "webhook": (600, 60),
     "webhook_refusal": (10, 60),  # events that put a refused webhook on record
 } | limits

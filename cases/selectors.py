@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -101,6 +101,12 @@ def list_events(case_id: int, *, limit: int = MAX_ENTRIES) -> list[Happened]:
     """The newest events of a case in their order; one query."""
     rows = AuditEvent.objects.filter(case_id=case_id).order_by("-seq")[:limit]
     return [happened(row) for row in reversed(rows)]
+
+
+def find_newest_event(case_id: int, kinds: Collection[str]) -> Happened | None:
+    """The newest event of these kinds; one query."""
+    row = AuditEvent.objects.filter(case_id=case_id, kind__in=kinds).order_by("-seq").first()
+    return happened(row) if row else None
 
 
 def events_since(case_id: int, version: int) -> list[dict[str, Any]]:

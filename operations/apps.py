@@ -10,3 +10,5 @@ class OperationsConfig(AppConfig):
     def ready(self) -> None:
         import_module("operations.stages")
         import_module("operations.chaining")
+        import_module("operations.telling_staff")
+        import_module("operations.bulk_running")

@@ -38,6 +38,7 @@ class Order:
     recovery: Recovery
     seen: Seen
     data: Mapping[str, Any] | None = None
+    bulk: str = ""  #: the order for many of which this is a part
 
     @property
     def kind(self) -> Kind:
@@ -66,6 +67,7 @@ class Order:
             "result": row.result,
             "action": self.doubtful.doubt.action if row.action_id else "",
             "action_status": row.action_status,
+            "bulk": self.bulk,
         }
         return facts | {name: value for name, value in told.items() if value}
 

@@ -6,9 +6,10 @@ from django.db import models
 
 from audit.models import AppendOnly
 
+from .bulk_models import Bulk, BulkItem
 from .recovery_models import Recovery
 
-__all__ = ["DriftFinding", "DriftRun", "Recovery", "Repair"]
+__all__ = ["Bulk", "BulkItem", "DriftFinding", "DriftRun", "Recovery", "Repair"]
 
 
 class Repair(AppendOnly):

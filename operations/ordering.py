@@ -76,18 +76,19 @@ def order_recovery(
     result: str = "",
     evidence: str = "",
     data: Mapping[str, Any] | None = None,
+    bulk: str = "",
 ) -> Ordered:
     """Order one kind of recovery for a case as it was seen.
 
     `action` and `action_status` are what was seen of the effect in doubt; a result by hand has to name both. `data` are
-    the intake fields of a correction. Raises BadInput, NotPermitted, VersionMoved(seen, current, events),
-    ForbiddenTransition(state, event, guards), RecoveryNotPossible(reason) and RecoveryWaits(recovery); every refusal
-    of a known person is recorded.
+    the intake fields of a correction; `bulk` is the order for many of which this is a part. Raises BadInput,
+    NotPermitted, VersionMoved(seen, current, events), ForbiddenTransition(state, event, guards),
+    RecoveryNotPossible(reason) and RecoveryWaits(recovery); every refusal of a known person is recorded.
     """
     asked = checked(kind, seen_version, reason, action, action_status, result, evidence, data)
     try:
         with transaction.atomic():
-            return _order(case_id, person, asked)
+            return _order(case_id, person, asked, bulk)
     except REFUSALS as error:
         record_refusal(case_id, person, asked.kind, error)
         raise
@@ -120,7 +121,7 @@ def check_action(seen: Seen, action: str, status: str) -> None:
         raise RecoveryNotPossible(reason="status_changed", action=doubt.action, seen=status, current=doubt.status)
 
 
-def _order(case_id: int, person: Person, asked: Asked) -> Ordered:
+def _order(case_id: int, person: Person, asked: Asked, bulk: str) -> Ordered:
     rule = RULES[asked.kind]
     # Who loses a right waits here or is refused here: changing roles takes the gate alone (design §3).
     gate.hold_shared()
@@ -136,10 +137,10 @@ def _order(case_id: int, person: Person, asked: Asked) -> Ordered:
     check_possible(case, seen, asked.kind, result=asked.result)
     if rule.about_action:
         check_action(seen, asked.action, asked.action_status)
-    return _write(case, person, asked, seen)
+    return _write(case, person, asked, seen, bulk)
 
 
-def _write(case: CaseRow, person: Person, asked: Asked, seen: Seen) -> Ordered:
+def _write(case: CaseRow, person: Person, asked: Asked, seen: Seen, bulk: str) -> Ordered:
     """Whoever orders it says why in words of their own, which may name people: they are kept as personal text."""
     rule, now = RULES[asked.kind], database_now()
     name = public_id("R", _rng)
@@ -163,7 +164,7 @@ def _write(case: CaseRow, person: Person, asked: Asked, seen: Seen) -> Ordered:
         case_state=case.state,
         action_status=doubtful.doubt.status if doubtful else "",
     )
-    order = Order(case, person, recovery, seen, asked.data)
+    order = Order(case, person, recovery, seen, asked.data, bulk)
     if rule.two_persons:
         recovery.status = Recovery.Status.WAITING
         recovery.save(force_insert=True)

@@ -41,6 +41,12 @@ class ServiceNeverRecovers(errors.CaseflowError):
     code = "service_never_recovers"
 
 
+class ServiceNeverHolds(errors.CaseflowError):
+    """A case is held by persons; a service account never holds one."""
+
+    code = "service_never_holds"
+
+
 class Rule(NamedTuple):
     """The status and the title of one kind of error."""
 
@@ -74,6 +80,10 @@ RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.RecoveryEnded: Rule(409, gettext_lazy("This order waits for nobody")),
     errors.SecondPersonNeeded: Rule(403, gettext_lazy("Another person has to sign")),
     ServiceNeverRecovers: Rule(403, gettext_lazy("Not permitted")),
+    errors.HeldByAnother: Rule(409, gettext_lazy("Somebody else has this case")),
+    errors.CaseIsClosed: Rule(409, gettext_lazy("The case is closed")),
+    ServiceNeverHolds: Rule(403, gettext_lazy("Not permitted")),
+    errors.BulkNotPossible: Rule(409, gettext_lazy("Not possible now")),
     errors.SubjectBusy: Rule(409, gettext_lazy("Another case is changing the same object")),
     errors.Purged: Rule(410, gettext_lazy("Personal text was deleted")),
     errors.ProcessNotInstalled: Rule(503, gettext_lazy("This process is not installed here")),

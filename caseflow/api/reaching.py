@@ -16,7 +16,7 @@ from caseflow.domain.roles import Right
 from cases.models import Case
 from cases.selectors import get_case
 
-from .errors import ServiceNeverDecides, ServiceNeverRecovers
+from .errors import ServiceNeverDecides, ServiceNeverHolds, ServiceNeverRecovers
 
 
 def get_organisation(principal: Principal, slug: str, right: Right) -> Organisation:
@@ -75,6 +75,15 @@ def require_recoverer(principal: Principal, name: str) -> Person:
     facts = {"right": Right.RECOVER.value, "object": name if PUBLIC_ID.fullmatch(name) else ""}
     _record(principal, principal.organisation_id, facts)
     raise ServiceNeverRecovers
+
+
+def require_holder(principal: Principal, name: str) -> Person:
+    """Raises ServiceNeverHolds: the same for every case, so that it tells nothing of them."""
+    if isinstance(principal, Person):
+        return principal
+    facts = {"right": Right.SUPPLY_DATA.value, "object": name if PUBLIC_ID.fullmatch(name) else ""}
+    _record(principal, principal.organisation_id, facts)
+    raise ServiceNeverHolds
 
 
 def refuse(principal: Principal, organisation_id: int, right: Right, **facts: str) -> NoReturn:

@@ -112,7 +112,7 @@ OPENED = OpenApiExample(
         "created_at": "2026-03-02T09:14:03.120000Z",
         "links": {
             name: f"/api/v1/cases/{CASE}/{'' if name == 'self' else name + '/'}"
-            for name in ("self", "data", "timeline", "facts", "proposals", "actions", "recoveries")
+            for name in ("self", "data", "timeline", "facts", "proposals", "actions", "recoveries", "hold", "notes")
         },
     },
     response_only=True,

@@ -29,10 +29,12 @@ class CaseLinksSerializer(serializers.Serializer[Any]):
     proposals = serializers.CharField()
     actions = serializers.CharField()
     recoveries = serializers.CharField()
+    hold = serializers.CharField()
+    notes = serializers.CharField()
 
 
 def case_links(public_id: str) -> dict[str, str]:
-    parts = ("data", "timeline", "facts", "proposals", "actions", "recoveries")
+    parts = ("data", "timeline", "facts", "proposals", "actions", "recoveries", "hold", "notes")
     names = {"self": "case", **{name: f"case-{name}" for name in parts}}
     return {key: reverse(f"api:{name}", args=[public_id]) for key, name in names.items()}
 

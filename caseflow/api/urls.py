@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import audit, cases, pauses, plans, recoveries, webhooks
+from .views import audit, bulk, cases, exports, holding, pauses, plans, recoveries, webhooks
 
 app_name = "api"
 
@@ -14,6 +14,9 @@ urlpatterns = [
     path("cases/<str:public_id>/", cases.CaseView.as_view(), name="case"),
     path("cases/<str:public_id>/data/", cases.CaseDataView.as_view(), name="case-data"),
     path("cases/<str:public_id>/reveal/", cases.CaseRevealView.as_view(), name="case-reveal"),
+    path("cases/<str:public_id>/hold/", holding.CaseHoldView.as_view(), name="case-hold"),
+    path("cases/<str:public_id>/hold/release/", holding.CaseReleaseView.as_view(), name="case-release"),
+    path("cases/<str:public_id>/notes/", holding.CaseNotesView.as_view(), name="case-notes"),
     path("cases/<str:public_id>/timeline/", cases.CaseTimelineView.as_view(), name="case-timeline"),
     path("cases/<str:public_id>/facts/", cases.CaseFactsView.as_view(), name="case-facts"),
     path("cases/<str:public_id>/proposals/", cases.CaseProposalsView.as_view(), name="case-proposals"),
@@ -31,6 +34,14 @@ urlpatterns = [
         name="recovery-authorisation",
     ),
     path("recoveries/<str:public_id>/withdrawal/", recoveries.TakeBackView.as_view(), name="recovery-withdrawal"),
+    path("bulk/", bulk.BulksView.as_view(), name="bulks"),
+    path("bulk/<str:public_id>/", bulk.BulkView.as_view(), name="bulk"),
+    path("bulk/<str:public_id>/items/", bulk.BulkItemsView.as_view(), name="bulk-items"),
+    path("bulk/<str:public_id>/confirm/", bulk.BulkConfirmView.as_view(), name="bulk-confirm"),
+    path("bulk/<str:public_id>/pause/", bulk.BulkPauseView.as_view(), name="bulk-pause"),
+    path("bulk/<str:public_id>/resume/", bulk.BulkResumeView.as_view(), name="bulk-resume"),
+    path("bulk/<str:public_id>/cancel/", bulk.BulkCancelView.as_view(), name="bulk-cancel"),
+    path("exports/", exports.ExportsView.as_view(), name="exports"),
     path("audit/", audit.AuditView.as_view(), name="audit"),
     path("audit/export/", audit.AuditExportView.as_view(), name="audit-export"),
     path("webhooks/<str:source>/", webhooks.WebhookView.as_view(), name="webhook"),

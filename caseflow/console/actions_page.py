@@ -95,6 +95,10 @@ class ActionsPage:
     health: DriftHealth | None
 
     @property
+    def address(self) -> str:
+        return address_of(asdict(self.filters))
+
+    @property
     def is_desk(self) -> bool:
         return self.filters.status == ActionStatus.UNKNOWN.lower()
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -17,7 +18,7 @@ from caseflow.domain import advice as advices
 from caseflow.domain.advice import Step, Turn, advice_for
 from caseflow.domain.lifecycle import OPEN, State
 from caseflow.domain.roles import Right
-from cases.attention import StoppedFilter, count_by_reason, how_stopped, list_oldest_of_each
+from cases.attention import StoppedFilter, count_by_reason, how_stopped, list_oldest_of_each, list_stopped
 from cases.models import Case
 from cases.processes import all_processes
 from cases.selectors import Happened
@@ -100,6 +101,10 @@ class AttentionPage:
     choices: Sequence[Choice]
     organisations: Sequence[Organisation]
 
+    @property
+    def address(self) -> str:
+        return address_of(asdict(self.filters))
+
 
 def gather(person: Person, query: QueryDict) -> AttentionPage:
     """Five queries, whatever stopped."""
@@ -120,6 +125,12 @@ def gather(person: Person, query: QueryDict) -> AttentionPage:
         choices=_choices(filters, organisations),
         organisations=organisations,
     )
+
+
+def rows_of(person: Person, filters: Filters) -> QuerySet[Case]:
+    """Every case that the page counts, reason by reason, the longest waiting first. One query now, one when read."""
+    reasons = [one.reason for one in count_by_reason(person, filters.narrowing) if _fits(one.reason, filters.turn)]
+    return list_stopped(person, filters.narrowing).filter(reason__in=reasons).order_by("reason", "state_since", "pk")
 
 
 def turn_word(turn: Turn) -> words.Shown:

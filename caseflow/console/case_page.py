@@ -18,11 +18,13 @@ from caseflow.domain.roles import Right
 from cases.models import Case, Task
 from cases.models.task import LIVE
 from cases.observing import newest_observations
-from cases.selectors import get_intake
+from cases.selectors import find_newest_event, get_intake
 from cases.webhooks import rung_after_close
 from operations.pauses import pauses_of_case, unsettled_systems
 
 from . import vocabulary, words
+from .account import TELLING, Account, account_of
+from .hands import Hands, hands_on
 from .pauses import PauseShown, shown
 
 #: In these the machines work on, so the page looks again by itself.
@@ -80,6 +82,7 @@ class NowPage:
     sentence: str
     rung_after_close: bool
     pauses: Sequence[PauseShown]
+    account: Account
 
     @property
     def moving(self) -> bool:
@@ -121,6 +124,7 @@ class CasePage:
     may_reveal: bool
     erased: bool  #: its personal texts were purged
     fields: Mapping[str, str]
+    hands: Hands
     revealed: Mapping[str, str] = field(default_factory=dict)  #: personal texts shown to this reader now, by field
 
     @property
@@ -130,7 +134,7 @@ class CasePage:
 
 
 def gather_now(case: Case, person: Person) -> NowPage:
-    """Seven queries."""
+    """Eight queries."""
     plans = list(Proposal.objects.filter(case=case).order_by("-number")[:2])
     current = next((plan for plan in plans if plan.has_effects), plans[0] if plans else None)
     decisions = _decisions_of(current)
@@ -145,19 +149,22 @@ def gather_now(case: Case, person: Person) -> NowPage:
         and not case.plan_begun
         and access.has_right(person, case.organisation_id, Right.DECIDE)
     )
+    # A task of an older generation is obsolete: it will be closed without being tried.
+    live = Task.objects.filter(case=case, generation=case.version, status__in=LIVE)
+    tasks = list(live.order_by("available_at", "id"))
+    pauses = shown(pauses_of_case(case, unsettled_systems(current, rows))) if case.closed_at is None else ()
+    told = find_newest_event(case.pk, TELLING)
     return NowPage(
         case=case,
         current=current,
         actions=_shown_actions(current, rows, approved is not None or not (current and current.needs_approval)),
-        # A task of an older generation is obsolete: it will be closed without being tried.
-        tasks=list(
-            Task.objects.filter(case=case, generation=case.version, status__in=LIVE).order_by("available_at", "id")
-        ),
+        tasks=tasks,
         may_withdraw=may_withdraw,
         undo_until=approved.undo_until if approved else None,
         sentence=words.ending_sentence(case.process, case.process_version, case.ending),
         rung_after_close=rung_after_close(case),
-        pauses=shown(pauses_of_case(case, unsettled_systems(current, rows))) if case.closed_at is None else (),
+        pauses=pauses,
+        account=account_of(case, actions=rows, tasks=tasks, plan=current, told=told, paused=bool(pauses)),
     )
 
 
@@ -167,7 +174,7 @@ def gather(case: Case, person: Person, *, revealed: Mapping[str, str] | None = N
     body, rights = intake.body, access.rights_in(person, case.organisation_id)
     return CasePage(
         now=gather_now(case, person),
-        intake=[_value(vocabulary.field_label(name), name, body[name], personal=f"intake.{name}") for name in body],
+        intake=[value_of(vocabulary.field_label(name), name, body[name], personal=f"intake.{name}") for name in body],
         facts=[_fact(row.name, row.source, row.observed_at, row.value) for row in newest_observations(case.pk)],
         proposals=list(Proposal.objects.filter(case=case).defer("snapshot").order_by("-number")),
         decisions=list(
@@ -180,6 +187,7 @@ def gather(case: Case, person: Person, *, revealed: Mapping[str, str] | None = N
         may_reveal=Right.REVEAL in rights,
         erased=intake.erased,
         fields={name: value for name, value in body.items() if isinstance(value, str)},
+        hands=hands_on(case, person, rights),
         revealed=revealed or {},
     )
 
@@ -188,14 +196,15 @@ def _decisions_of(proposal: Proposal | None) -> list[Decision]:
     return list(Decision.objects.filter(proposal=proposal).order_by("id")) if proposal else []
 
 
-def _value(label: str, path: str, found: Any, *, personal: str) -> Value:
+def value_of(label: str, path: str, found: Any, *, personal: str) -> Value:
+    """`personal` is the field of the personal text that may stand behind it."""
     # A value that is a mapping stands for a personal text.
     return Value(label, vocabulary.value_text(path, found), personal if isinstance(found, Mapping) else "")
 
 
 def _fact(name: str, source: str, observed_at: datetime, value: Mapping[str, Any]) -> Fact:
     values = [
-        _value(vocabulary.part_label(key), f"{name}.{key}", found, personal=f"fact.{name}.{key}")
+        value_of(vocabulary.part_label(key), f"{name}.{key}", found, personal=f"fact.{name}.{key}")
         for key, found in value.items()
     ]
     return Fact(vocabulary.fact_label(name), vocabulary.system_label(source), observed_at, values)

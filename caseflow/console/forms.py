@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Person, time_zones
 from approvals.deciding import MAX_REASON
+from caseflow.domain.notices import STAFF_NOTICES
 from caseflow.domain.process import Process
 
 from . import vocabulary
@@ -98,9 +100,23 @@ class PreferencesForm(forms.ModelForm):
         model = Person
         fields = ("language", "time_zone", "theme", "density", "shortcuts")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
         self.fields["density"].required = False
+        muted = set(self.instance.muted_notices)
+        self.fields["notices"] = forms.MultipleChoiceField(
+            label=_("Tell me by mail"),
+            choices=[(kind.value, gettext(word.label)) for kind, word in STAFF_NOTICES.items()],
+            initial=[kind.value for kind in STAFF_NOTICES if kind.value not in muted],
+            widget=forms.CheckboxSelectMultiple,
+            required=False,
+        )
 
     def clean_density(self) -> str:
         return self.cleaned_data["density"] or self.instance.density
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        wanted = set(cleaned.get("notices", ()))
+        self.instance.muted_notices = [kind.value for kind in STAFF_NOTICES if kind.value not in wanted]
+        return cleaned

@@ -81,6 +81,8 @@ _LABELS = {
     "why": gettext_lazy("Why not"),
     "right": gettext_lazy("Right"),
     "field": gettext_lazy("Field"),
+    "holder": gettext_lazy("Who has it now"),
+    "note_field": gettext_lazy("Note"),
     "problem": gettext_lazy("Problem"),
     "quorum": gettext_lazy("Approvals needed"),
     "permitted": gettext_lazy("People who may decide"),
@@ -98,10 +100,11 @@ def history_of(case: Case) -> list[Happened]:
     """One query; the oldest event first."""
     rows = list_events(case.pk)
     spans = [None, *(after.at - before.at for before, after in pairwise(rows))]
-    return [_happened(row, span) for row, span in zip(rows, spans, strict=True)]
+    return [happened_line(row, span) for row, span in zip(rows, spans, strict=True)]
 
 
-def _happened(row: Event, span: timedelta | None) -> Happened:
+def happened_line(row: Event, span: timedelta | None) -> Happened:
+    """One event; `span` is the time since the one before."""
     facts = row.facts
     changed = facts.get("changed") or facts.get("differences") or {}
     return Happened(
@@ -161,7 +164,7 @@ def _detail(name: str, value: Any) -> Detail:
         return Detail(label, ", ".join(vocabulary.field_label(field) for field in value))
     if name in _RECOVERY_WORDS:
         return Detail(label, gettext(_RECOVERY_WORDS[name].get(value, str(value))))
-    if name in ("reason_field", "evidence_field"):
+    if name in ("reason_field", "evidence_field", "note_field"):
         return Detail(label, str(value), "personal")
     if name == "field":
         return Detail(label, vocabulary.personal_label(str(value)))

@@ -9,8 +9,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, NullIf
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy
 
 from accounts import access
 from accounts.models import Organisation, Person
@@ -19,6 +21,7 @@ from caseflow.domain.errors import BadInput
 from caseflow.domain.identifiers import PUBLIC_ID, normalise_external_id
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
+from cases.holding import live_holds
 from cases.models import Case
 from cases.processes import all_processes
 
@@ -27,6 +30,7 @@ from . import words
 PAGE = 50  #: cases
 #: Whose public id begins with which letter, as a path from the case.
 _PUBLIC = {"C": "public_id", "P": "proposals__public_id", "A": "actions__public_id"}
+HOLDERS = {"me": gettext_lazy("held by me"), "nobody": gettext_lazy("held by nobody")}
 SORTS = {"oldest": ("state_since", "pk"), "newest": ("-created_at", "-pk")}
 
 
@@ -39,6 +43,7 @@ class Filters:
     process: str = ""
     organisation: str = ""
     reason: str = ""
+    holder: str = ""
     sort: str = "oldest"
 
     @classmethod
@@ -51,12 +56,14 @@ class Filters:
             process=_plain(query, "process", 64),
             organisation=_plain(query, "organisation", 50),
             reason=_plain(query, "reason", 64),
+            holder=query.get("holder", "") if query.get("holder", "") in HOLDERS else "",
             sort=sort if sort in SORTS else "oldest",
         )
 
     def address(self, **changes: str) -> str:
         """The query string of these filters with some changed; defaults are left out."""
-        chosen = {name: getattr(self, name) for name in ("state", "q", "process", "organisation", "reason", "sort")}
+        names = ("state", "q", "process", "organisation", "reason", "holder", "sort")
+        chosen = {name: getattr(self, name) for name in names}
         chosen |= changes
         if chosen["sort"] == "oldest":
             chosen["sort"] = ""
@@ -130,6 +137,13 @@ def list_cases(person: Person, query: QueryDict) -> Listing:
     )
 
 
+def rows_of(person: Person, filters: Filters) -> QuerySet[Case]:
+    """Every case of the list in its order, whatever the page."""
+    found = _found(person, filters)
+    rows = found.filter(state=filters.state) if filters.state else found
+    return rows.order_by(*SORTS[filters.sort])
+
+
 def _found(person: Person, filters: Filters) -> QuerySet[Case]:
     cases = access.visible(Case.objects.all(), person, Right.SEE_CASES)
     if filters.organisation:
@@ -138,6 +152,10 @@ def _found(person: Person, filters: Filters) -> QuerySet[Case]:
         cases = cases.filter(process=filters.process)
     if filters.reason:
         cases = cases.filter(reason=filters.reason)
+    if filters.holder:
+        held = live_holds().filter(case=OuterRef("pk"))
+        mine = Exists(held.filter(person=person))
+        cases = cases.filter(closed_at=None).filter(mine if filters.holder == "me" else ~Exists(held))
     if filters.q:
         cases = cases.filter(_named(filters.q))
     return cases
@@ -175,7 +193,12 @@ def _tabs(found: QuerySet[Case], filters: Filters) -> list[Tab]:
 
 def _with_deadlines(cases: QuerySet[Case]) -> QuerySet[Case]:
     newest = Proposal.objects.filter(case=OuterRef("pk"), has_effects=True).order_by("-number")
-    return cases.select_related("organisation").annotate(decide_until=Subquery(newest.values("valid_until")[:1]))
+    holder = live_holds().filter(case=OuterRef("pk"), case__closed_at=None)
+    name = Coalesce(NullIf("person__name", Value("")), "person__username")
+    return cases.select_related("organisation").annotate(
+        decide_until=Subquery(newest.values("valid_until")[:1]),
+        holder=Subquery(holder.annotate(called=name).values("called")[:1]),
+    )
 
 
 def _chips(filters: Filters, organisations: Sequence[Organisation]) -> list[Chip]:
@@ -186,6 +209,7 @@ def _chips(filters: Filters, organisations: Sequence[Organisation]) -> list[Chip
         "process": filters.process,
         "organisation": names.get(filters.organisation, filters.organisation),
         "reason": words.reason_word(filters.reason).label if filters.reason else "",
+        "holder": str(HOLDERS.get(filters.holder, "")),
     }
     return [Chip(label, filters.address(**{name: ""})) for name, label in shown.items() if label]
 

@@ -73,7 +73,7 @@ ENTRIES: Sequence[Entry] = (
         "cases",
         gettext_lazy("Cases"),
         "list",
-        frozenset({"case", "supply"}),
+        frozenset({"case", "supply", "bulk-new", "bulks", "bulk"}),
         count="open",
         counted=gettext_lazy("open"),
     ),

@@ -72,6 +72,16 @@ _KNOWN: dict[str, tuple[int, Promise, Promise]] = {
         _NOT_ACCEPTED,
         gettext_lazy("This is not possible while the case is in the state “%(state)s”."),
     ),
+    "held_by_another": (
+        409,
+        gettext_lazy("Somebody else has this case"),
+        gettext_lazy("%(person)s has it until %(until)s. Talk to them, or take it over; that is put on record."),
+    ),
+    "case_is_closed": (
+        409,
+        gettext_lazy("The case is closed"),
+        gettext_lazy("Nobody works on a closed case. A note can still be written."),
+    ),
     "own_grant": (
         403,
         gettext_lazy("Another administrator has to grant it"),
@@ -119,6 +129,7 @@ _INPUT: dict[str, Promise] = {
     "empty": gettext_lazy("This is needed."),
     "too_long": gettext_lazy("This is too long."),
     "wrong_format": gettext_lazy("Only letters, digits and . _ : - are allowed, beginning with a letter or a digit."),
+    "unknown_holder": gettext_lazy("This person may not work on the case."),
     "name_taken": gettext_lazy("This name is used already."),
     "wrong_type": gettext_lazy("This has another form than expected."),
     "unknown_field": gettext_lazy("This field is not known."),
@@ -157,7 +168,7 @@ class _Told(dict[str, str]):
 
 
 def _tell(name: str, value: Any) -> str:
-    if name in ("at", "valid_until"):
+    if name in ("at", "valid_until", "until"):
         return moment_text(datetime.fromisoformat(value)) if isinstance(value, str) else moment_text(value)
     if name == "state":
         return words.state_word(str(value)).label

@@ -17,12 +17,14 @@ from actions.models import Action, ActionKind
 from actions.texts import NoticeText, notice_text
 from approvals.models import Decision, Proposal
 from approvals.selectors import FactBesideNow, review
-from approvals.snapshots import ActionSpec, actions_of
+from approvals.snapshots import ActionSpec, actions_of, opened
 from caseflow.domain.lifecycle import OPEN, State
 from caseflow.domain.roles import Right
 from cases.models import Case
 
 from . import vocabulary, waiting, words
+from .history import Change
+from .versions_page import RuleResult, changes_between, rule_results
 
 RELATED = 5  #: rows of other cases and of recent effects on the same subject
 
@@ -39,6 +41,7 @@ class Standing(StrEnum):
     DECIDED = "decided"
     SUPERSEDED = "superseded"
     MOVED_ON = "moved_on"
+    NO_DECIDER = "no_decider"  #: too few people are left who may decide
     FOR_NOBODY = "for_nobody"  #: a plan of notices needs no decision
 
 
@@ -52,7 +55,7 @@ STEPS: dict[Standing, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """One critical fact in the snapshot and now."""
+    """One fact in the snapshot and now."""
 
     path: str
     label: str
@@ -79,6 +82,26 @@ class PlannedAction:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """A fact that the proposer named; `fact` is where its readings stand."""
+
+    label: str
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
+class JustDecided:
+    """The proposal that this person decided on before coming to the next one."""
+
+    proposal: Proposal
+    case: Case
+    subject: str
+    kind: str
+    may_withdraw: bool
+    undo_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class ProposalPage:
     """Everything that the approval page and its confirmations show."""
 
@@ -89,11 +112,15 @@ class ProposalPage:
     sentence: str
     reason: str
     subject: str
-    evidence: Sequence[str]
+    evidence: Sequence[Evidence]
     facts: Sequence[FactRow]
+    beside: Sequence[FactRow]  #: what changed and is critical to nothing
+    rules: Sequence[RuleResult]
     actions: Sequence[PlannedAction]
     versions: Sequence[Proposal]
     newest: Proposal
+    earlier: Proposal | None
+    changes: Sequence[Change]  #: from the earlier version to this one
     decisions: Sequence[Decision]
     decided: Decision | None
     withdrawn: Decision | None
@@ -149,6 +176,7 @@ def gather(proposal: Proposal, person: Person) -> ProposalPage:
     versions = list(Proposal.objects.filter(case=case).defer("snapshot").order_by("-number"))
     newest = next((one for one in versions if one.has_effects), proposal)
     facts = fact_rows(seen.facts)
+    earlier = Proposal.objects.filter(case=case, number__lt=proposal.number).order_by("-number").first()
     decided = next((one for one in decisions if one.decisive and one.kind != Decision.Kind.WITHDRAW), None)
     withdrawn = next((one for one in decisions if one.kind == Decision.Kind.WITHDRAW), None)
     standing = _standing(proposal, case, newest, decided, decisions, facts, rights, person)
@@ -165,11 +193,15 @@ def gather(proposal: Proposal, person: Person) -> ProposalPage:
         sentence=words.request_sentence(case.process, case.process_version, proposal.decision, subject),
         reason=words.ending_sentence(case.process, case.process_version, proposal.decision),
         subject=subject,
-        evidence=[vocabulary.path_label(path) for path in snapshot["evidence"]],
+        evidence=[Evidence(vocabulary.path_label(path), path.partition(".")[0]) for path in snapshot["evidence"]],
         facts=facts,
+        beside=fact_rows(seen.others),
+        rules=rule_results(snapshot, seen.values),
         actions=actions,
         versions=versions,
         newest=newest,
+        earlier=earlier,
+        changes=changes_between(opened(earlier.snapshot), snapshot) if earlier else (),
         decisions=decisions,
         decided=decided,
         withdrawn=withdrawn,
@@ -188,8 +220,35 @@ def gather(proposal: Proposal, person: Person) -> ProposalPage:
     )
 
 
+def find_just_decided(proposal: Proposal, person: Person) -> JustDecided | None:
+    """None where this person did not decide on it. Two queries."""
+    case = proposal.case
+    decisions = list(Decision.objects.filter(proposal=proposal).order_by("id"))
+    mine = next((one for one in decisions if one.person_id == person.pk), None)
+    if mine is None:
+        return None
+    approved = next((one for one in decisions if one.decisive and one.kind == Decision.Kind.APPROVE), None)
+    withdrawn = any(one.kind == Decision.Kind.WITHDRAW for one in decisions)
+    may_withdraw = (
+        mine.kind == Decision.Kind.APPROVE
+        and not withdrawn
+        and case.state == State.EXECUTING
+        and not case.plan_begun
+        and access.has_right(person, case.organisation_id, Right.DECIDE)
+    )
+    subjects = (spec.subject for spec in actions_of(opened(proposal.snapshot)) if spec.kind == ActionKind.EFFECT.value)
+    return JustDecided(
+        proposal=proposal,
+        case=case,
+        subject=next(subjects, case.subject),
+        kind=Decision.Kind.WITHDRAW if withdrawn else mine.kind,
+        may_withdraw=may_withdraw,
+        undo_until=approved.undo_until if approved else None,
+    )
+
+
 def fact_rows(facts: Iterable[FactBesideNow]) -> list[FactRow]:
-    """The critical facts in words; changed ones first."""
+    """Facts in words; changed ones first."""
     rows = [
         FactRow(
             path=fact.path,
@@ -244,6 +303,8 @@ def _standing(
         return Standing.SUPERSEDED
     if case.state == State.NEEDS_ATTENTION and case.reason == "decision_expired":
         return Standing.EXPIRED
+    if case.state == State.NEEDS_ATTENTION and case.reason == "no_decider":
+        return Standing.NO_DECIDER
     if case.state != State.WAITING_APPROVAL:
         return Standing.MOVED_ON
     if proposal.valid_until is not None and proposal.valid_until <= timezone.now():

@@ -78,12 +78,14 @@ def field_label(name: str) -> str:
 
 
 def personal_label(field: str) -> str:
-    """What a field of personal text is about: `intake.claim`, `fact.customer.email`, `decision.P-….7.reject`."""
+    """What a field of personal text is about: `intake.claim`, `fact.customer.email`, `decision.P-….7.reject`, notes."""
     kind, _, name = field.partition(".")
     if kind == "intake":
         return field_label(name)
     if kind == "fact":
         return path_label(name)
+    if kind == "note":
+        return gettext("Note")
     return gettext("Evidence") if kind == "recovery" and name.endswith(".evidence") else gettext("Reason")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts import access
@@ -52,6 +52,15 @@ def proposals_for(person: Person) -> QuerySet[Proposal]:
         .exclude(causers__contains=[person.pk])
         .filter(~Exists(mine), valid_until__gt=timezone.now())
     )
+
+
+def find_next(person: Person, after: Proposal, *, everything: bool = False) -> Proposal | None:
+    """The one that waits behind `after` in the same view, from its beginning where `after` was the last; a query or
+    two."""
+    rows = (proposals_in_sight(person) if everything else proposals_for(person)).exclude(pk=after.pk)
+    rows = rows.order_by("valid_until", "pk")
+    behind = Q(valid_until__gt=after.valid_until) | Q(valid_until=after.valid_until, pk__gt=after.pk)
+    return rows.filter(behind).first() or rows.first()
 
 
 def attention_groups(person: Person) -> list[AttentionGroup]:

@@ -86,8 +86,10 @@ STAGES = {
     "recheck": gettext_lazy("Read the facts again"),
     "data_due": gettext_lazy("The time for data ends"),
     "drift": gettext_lazy("Compare with the outside systems"),
+    "bulk": gettext_lazy("Go through an order for many cases"),
     "remind": gettext_lazy("Remind of the decision"),
     "escalate": gettext_lazy("Tell more people"),
+    "tell_staff": gettext_lazy("Tell staff by mail what waits for them"),
 }
 ROLES = {code: gettext_lazy(word.label) for code, word in words.ROLES.items()}
 RIGHTS = {code: gettext_lazy(text) for code, text in words.RIGHTS.items()} | {

@@ -120,6 +120,24 @@ class SecondPersonNeeded(CaseflowError):
     code = "second_person_needed"
 
 
+class HeldByAnother(CaseflowError):
+    """{person} has this case until {until}; take it over if you must."""
+
+    code = "held_by_another"
+
+
+class CaseIsClosed(CaseflowError):
+    """The case is closed, so nobody works on it any more."""
+
+    code = "case_is_closed"
+
+
+class BulkNotPossible(CaseflowError):
+    """This is not possible for this bulk now: {reason}."""
+
+    code = "bulk_not_possible"
+
+
 class StaleSnapshot(CaseflowError):
     """The decision was not accepted: what you saw is not what is proposed now."""
 

@@ -199,13 +199,20 @@ def is_past(value: datetime | None) -> bool:
 
 
 @register.filter
+def is_web_link(value: str) -> bool:
+    """Whether an address that came with a ticket may be followed: nothing but http and https."""
+    return value.lower().startswith(("http://", "https://"))
+
+
+@register.filter
 def seconds_left(value: datetime | None) -> int:
     return max(0, int((value - timezone.now()).total_seconds())) if value else 0
 
 
 @register.inclusion_tag("console/components/copyable.html")
-def copyable(text: str, what: str = "", short: int = 0) -> dict[str, Any]:
+def copyable(text: str | int, what: str = "", short: int = 0) -> dict[str, Any]:
     """An id with a copy button; `short` shows that many characters of a long one."""
+    text = str(text)
     return {"text": text, "shown": f"{text[:short]}…" if short and len(text) > short else text, "what": what}
 
 

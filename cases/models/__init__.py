@@ -1,6 +1,7 @@
 """The spine: what is known of a case, the work for it, and what may hold it up."""
 
 from .case import Case, IntakeRevision, Observation
+from .holding import Hold, Note
 from .personal import CaseKey, PersonalText
 from .platform import Installation, Pause, Schedule, WorkerBeat
 from .task import Attempt, Task
@@ -10,8 +11,10 @@ __all__ = [
     "Attempt",
     "Case",
     "CaseKey",
+    "Hold",
     "Installation",
     "IntakeRevision",
+    "Note",
     "Observation",
     "Pause",
     "PersonalText",

@@ -1,6 +1,6 @@
 """The catalogue of `make mutations`: every protection the proof rests on, and how it is taken out."""
 
-from . import access, actions, approvals, audit, cases, pausing, recovery, signing_in, tasks
+from . import access, actions, approvals, audit, bulk, cases, pausing, recovery, signing_in, tasks
 
 #: What must have a mutation of its own (issue 3, point 7).
 PROTECTIONS = (
@@ -58,6 +58,11 @@ PROTECTIONS = (
     "right asked at the end of an export",
     "record of an export",
     "cells without formulas",
+    "filtered rows of an export",
+    "frozen list of a bulk",
+    "one turn a case in a bulk",
+    "rights at the turn of a case",
+    "pausing a bulk",
 )
 
 MUTATIONS = (
@@ -67,6 +72,7 @@ MUTATIONS = (
     *actions.MUTATIONS,
     *pausing.MUTATIONS,
     *recovery.MUTATIONS,
+    *bulk.MUTATIONS,
     *signing_in.MUTATIONS,
     *access.MUTATIONS,
     *audit.MUTATIONS,

@@ -9,7 +9,48 @@ REVEALING = "tests/cases/test_revealing.py"
 PURGE = "tests/operations/test_purge.py"
 TRAIL = "tests/console/test_trail.py"
 
+LISTS = "tests/console/test_exports.py"
+
 MUTATIONS = (
+    Mutation(
+        name="a list is taken out whatever became of the right to it",
+        protects="right asked at the end of an export",
+        file="operations/exporting.py",
+        old="    if not counted.keys() <= seen:\n",
+        new="    if False:\n",
+        caught_by=(f"{LISTS}::test_a_right_that_ends_meanwhile_ends_the_export",),
+        why="who is sent away would leave with the whole list",
+    ),
+    Mutation(
+        name="a list is taken out and nobody knows",
+        protects="record of an export",
+        file="operations/exporting.py",
+        old='        record_access(organisation, "export.made", actor=actor_of(principal), facts=facts)\n',
+        new="        pass\n",
+        caught_by=(f"{LISTS}::test_the_other_lists_as_files_are_their_filtered_rows",),
+        why="nobody could say afterwards what left the house",
+    ),
+    Mutation(
+        name="a file of cases holds the whole list",
+        protects="filtered rows of an export",
+        file="caseflow/console/listing.py",
+        old="    rows = found.filter(state=filters.state) if filters.state else found\n    return rows.order_by(",
+        new="    rows = found\n    return rows.order_by(",
+        caught_by=(
+            f"{LISTS}::test_a_file_of_cases_is_the_filtered_list_on_all_its_pages_and_nothing_else"
+            "[state=NEEDS_ATTENTION]",
+        ),
+        why="the person would hand on more than they had looked at",
+    ),
+    Mutation(
+        name="a cell of a workbook may be a formula",
+        protects="cells without formulas",
+        file="caseflow/spreadsheets.py",
+        old="                sheet.write_string(line, place, str(row[name])[:LONGEST_CELL])\n",
+        new="                sheet.write_formula(line, place, str(row[name])[:LONGEST_CELL])\n",
+        caught_by=(f"{LISTS}::test_no_cell_of_either_form_is_a_formula",),
+        why="a ticket could run something on the desk of whoever opens the file",
+    ),
     Mutation(
         name="sealers work side by side",
         protects="one sealer",

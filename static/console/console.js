@@ -48,7 +48,7 @@ document.addEventListener("click", async (event) => {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.dataset.sent) event.preventDefault();
-  else if (form.method === "post") form.dataset.sent = "yes";
+  else if (form.method === "post" && !("again" in form.dataset)) form.dataset.sent = "yes";
 });
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;

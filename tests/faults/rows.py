@@ -7,7 +7,6 @@ TO_COME = {
     "C34": "documents: the report's row",
     "C35": "documents: the report's notification",
     "C36": "documents: a recipient's access",
-    "C39": "recovery: bulk actions",
     "C45": "documents: the report's store",
 }
 

@@ -13,6 +13,7 @@ from typing import Any
 from tests.faults import (  # noqa: F401  # they register scenarios
     at_the_base,
     at_the_bell,
+    at_the_bulks,
     at_the_face,
     at_the_operators,
     at_the_roles,

@@ -6,11 +6,13 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from accounts.models import Person
 from caseflow.console import waiting
 from caseflow.console.door import console_page, get_proposal, person_of, render_page
-from caseflow.console.proposal_page import gather
+from caseflow.console.proposal_page import JustDecided, find_just_decided, gather
+from caseflow.domain.errors import NotFound
 
-from .deciding import context_of
+from .deciding import context_of, view_of
 
 PAGE = 50  #: proposals
 
@@ -29,5 +31,17 @@ def proposals(request: HttpRequest) -> HttpResponse:
 @require_safe
 @console_page
 def proposal(request: HttpRequest, public_id: str) -> HttpResponse:
-    page = gather(get_proposal(request, public_id), person_of(request))
-    return render_page(request, "console/approvals/proposal.html", context_of(page))
+    person = person_of(request)
+    page = gather(get_proposal(request, public_id), person)
+    context = context_of(page, view_of(request.GET)) | {"done": _just_decided(request, person)}
+    return render_page(request, "console/approvals/proposal.html", context)
+
+
+def _just_decided(request: HttpRequest, person: Person) -> JustDecided | None:
+    """What `?done=` names, where it is in sight and this person decided on it."""
+    if not (name := request.GET.get("done", "")):
+        return None
+    try:
+        return find_just_decided(get_proposal(request, name), person)
+    except NotFound:
+        return None

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principal import actor_of_person
 from accounts.sessions import background
+from caseflow.console.bulk_page import bar_for
 from caseflow.console.case_page import CasePage, gather, gather_now
 from caseflow.console.case_times import times_of
 from caseflow.console.door import console_page, get_case, person_of, render_page, require
@@ -36,13 +37,19 @@ from cases.supplying import supply_data
 def cases(request: HttpRequest) -> HttpResponse:
     if request.GET.get("q"):
         limit(request, "search")
-    listing = list_cases(person_of(request), request.GET)
+    person = person_of(request)
+    listing = list_cases(person, request.GET)
     if listing.exact:
         return redirect("console:case", listing.exact)
     return render_page(
         request,
         "console/cases/list.html",
-        {"listing": listing, "search": listing.filters.q, "all_address": listing.filters.address(state="")},
+        {
+            "listing": listing,
+            "search": listing.filters.q,
+            "all_address": listing.filters.address(state=""),
+            "bar": bar_for(person, listing.filters.address(), listing.total),
+        },
     )
 
 
@@ -126,6 +133,7 @@ def _show(
     context = {
         "page": page.now,
         "known": page,
+        "hands": page.hands,
         "case": found,
         "history": history,
         "recoveries": section_of(found, person_of(request)),

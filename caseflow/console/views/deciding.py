@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -14,7 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from actions.withdrawing import withdraw
 from approvals.deciding import decide
-from approvals.models import Decision
+from approvals.models import Decision, Proposal
+from caseflow.console import waiting
 from caseflow.console.door import console_page, get_proposal, person_of, render_page, require
 from caseflow.console.forms import AskDataForm, DecisionForm, ReasonedForm, RejectForm
 from caseflow.console.history import changes_of
@@ -67,9 +70,15 @@ def take_back(request: HttpRequest, public_id: str) -> HttpResponse:
     return redirect("console:proposal", again)
 
 
-def context_of(page: ProposalPage) -> dict[str, Any]:
+def view_of(query: Mapping[str, Any]) -> str:
+    """The list that the person comes from: all in sight, or what waits for them."""
+    return "all" if query.get("view") == "all" else ""
+
+
+def context_of(page: ProposalPage, view: str = "") -> dict[str, Any]:
     """A page with its forms, one per step that may be taken."""
     return {
+        "view": view,
         "page": page,
         "case": page.case,
         "proposal": page.proposal,
@@ -83,6 +92,16 @@ def _empty_form(page: ProposalPage, step: str) -> DecisionForm:
     return FORMS[step](initial=seen, auto_id=f"{step}-%s")
 
 
+def _lead_on(request: HttpRequest, proposal: Proposal, otherwise: HttpResponse) -> HttpResponse:
+    """To the next one that waits in the same view, which keeps the way back; `otherwise` where none waits."""
+    view = view_of(request.POST)
+    following = waiting.find_next(person_of(request), proposal, everything=view == "all")
+    if following is None:
+        return otherwise
+    query = urlencode({"done": proposal.public_id} | ({"view": view} if view else {}))
+    return redirect(f"{reverse('console:proposal', args=[following.public_id])}?{query}")
+
+
 def _perform(request: HttpRequest, public_id: str, step: str) -> HttpResponse:
     proposal, person = get_proposal(request, public_id), person_of(request)
     form = FORMS[step](request.POST, auto_id=f"{step}-%s")
@@ -94,21 +113,22 @@ def _perform(request: HttpRequest, public_id: str, step: str) -> HttpResponse:
     except CaseflowError as error:
         return _refused(request, public_id, error)
     if step == "approve":
-        return redirect("console:proposal", public_id)  # where it can be withdrawn
+        # There, and beside the next one, it can be withdrawn.
+        return _lead_on(request, proposal, redirect("console:proposal", public_id))
     done = {
         "reject": gettext("Proposal %(id)s is rejected. Nothing was sent."),
         "return": gettext("Proposal %(id)s is returned for review. Nothing was sent."),
         "ask-data": gettext("Data is asked for. Proposal %(id)s is not used any more; nothing was sent."),
     }
     messages.success(request, done[step] % {"id": public_id})
-    return redirect("console:case", decided.case.public_id)
+    return _lead_on(request, proposal, redirect("console:case", decided.case.public_id))
 
 
 def _confirmation(
     request: HttpRequest, page: ProposalPage, step: str, form: DecisionForm, *, status: int = 200
 ) -> HttpResponse:
     context = {
-        **context_of(page),
+        **context_of(page, view_of(request.POST or request.GET)),
         "step": step,
         "form": form,
         "fragment": f"console/approvals/steps/{step.replace('-', '_')}.html",

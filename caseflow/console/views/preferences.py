@@ -46,7 +46,8 @@ def preferences(request: HttpRequest) -> HttpResponse:
     form = PreferencesForm(request.POST, instance=Person.objects.get(pk=person.pk))
     if not form.is_valid():
         return render_page(request, "console/me.html", {"form": form}, status=400)
-    form.instance.save(update_fields=["language", "time_zone", "theme", "density", "shortcuts"])
+    chosen = ["language", "time_zone", "theme", "density", "shortcuts", "muted_notices"]
+    form.instance.save(update_fields=chosen)
     with translation.override(form.instance.language):
         messages.success(request, gettext("Preferences saved."))
     return _keep(redirect("console:me"), form.instance.language)

@@ -104,6 +104,13 @@ def _head(case: Mapping[str, Any]) -> Iterator[str]:
         )
     if case["source_url"]:
         yield case["source_url"]
+    account = case["account"]
+    yield ""
+    if account["cause"]:
+        yield _("Why it stands here: %(text)s") % {"text": account["cause"]}
+    yield _("What is true: %(text)s") % {"text": account["truth"]}
+    if account["next"]:
+        yield _("What comes next: %(text)s") % {"text": account["next"]}
 
 
 def _known(case: Mapping[str, Any]) -> Iterator[str]:

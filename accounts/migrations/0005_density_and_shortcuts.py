@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0003_sessions_and_machines"),
+        ("accounts", "0004_staff_notices"),
         ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
