@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib import admin
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from accounts import access
@@ -170,7 +170,9 @@ def test_nobody_is_given_a_business_right_there(at_admin: Client, root: Person, 
     (sales,) = create_departments(organisation=acme, names=[("sales", "Sales")])
     groups = list(Group.objects.values_list("pk", flat=True))
 
-    save(at_admin, root, groups=groups, user_permissions=list(range(1, 200)), name="Root")
+    rights = Permission.objects.filter(codename__in=[right.value for right in Right])
+
+    save(at_admin, root, groups=groups, user_permissions=[right.pk for right in rights], name="Root")
 
     assert not root.groups.exists()
     assert access.rights_anywhere(root) == frozenset()
