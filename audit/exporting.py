@@ -31,13 +31,16 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterato
         buffer.truncate()
 
 
+def cell_text(value: Any) -> str:
+    """A value as the text of one cell."""
+    if isinstance(value, Mapping | list):
+        return json.dumps(value, ensure_ascii=False)
+    return str("" if value is None else value)
+
+
 def safe_cell(value: Any) -> str:
-    """A value as the text of one cell; what would be run gets an apostrophe in front."""
-    text = (
-        json.dumps(value, ensure_ascii=False)
-        if isinstance(value, Mapping | list)
-        else str("" if value is None else value)
-    )
+    """The same for a file that holds nothing but text; what would be run gets an apostrophe in front."""
+    text = cell_text(value)
     return f"'{text}" if text.lstrip(" ").startswith(RISKY) else text
 
 

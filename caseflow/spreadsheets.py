@@ -8,6 +8,8 @@ from typing import IO, Any
 
 import xlsxwriter
 
+from audit.exporting import cell_text
+
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 WIDTH = 24  #: characters of a column
 LONGEST_CELL = 32_767  #: characters that the format allows
@@ -33,6 +35,6 @@ def as_xlsx(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]
             sheet.write_string(0, place, title, bold)
         for line, row in enumerate(rows, start=1):
             for place, (name, _) in enumerate(columns):
-                sheet.write_string(line, place, str(row[name])[:LONGEST_CELL])
+                sheet.write_string(line, place, cell_text(row[name])[:LONGEST_CELL])
     file.seek(0)
     return file

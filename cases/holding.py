@@ -90,10 +90,11 @@ def hand_over(*, case_id: int, to: Person, person: Person) -> Hold:
 
 @transaction.atomic
 def release_case(*, case_id: int, person: Person) -> bool:
-    """Let go of a case one holds; whether it was held. Raises NotPermitted and HeldByAnother(person, until)."""
-    case = lock_case(case_id)
-    access.require(person, case.organisation_id, Right.SUPPLY_DATA)
-    now = database_now()
+    """Let go of a case one holds; whether it was held.
+
+    Raises NotPermitted, CaseIsClosed(state) and HeldByAnother(person, until).
+    """
+    case, now = _locked(case_id, person)
     held = _live(case_id, now)
     if held is None:
         return False

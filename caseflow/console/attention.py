@@ -91,6 +91,11 @@ class Group:
     cases_address: str
     examples: Sequence[Example]
 
+    @property
+    def may_order(self) -> bool:
+        """Something for all of them at once, under the list of cases."""
+        return any(example.may for example in self.examples)
+
 
 @dataclass(frozen=True, slots=True)
 class AttentionPage:

@@ -36,7 +36,7 @@ class Hands:
 
     @property
     def may_release(self) -> bool:
-        return self.may_work and self.is_mine
+        return self.may_work and self.is_open and self.is_mine
 
     @property
     def may_hand_over(self) -> bool:

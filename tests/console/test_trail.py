@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -146,6 +147,18 @@ def test_an_export_holds_what_the_filters_leave_and_is_on_record(form: str, engi
     assert [(row["kind"], row["organisation"]) for row in rows] == [("export.made", "acme")]
     assert len(rows[0]["hash"]) == 64
     assert exports(engine) == [{"what": "audit", "form": form, "rows": 1, "kind": "export.made"}]
+
+
+def test_the_trail_as_a_workbook_holds_the_same(engine: Engine, auditor: Desk) -> None:
+    happened(engine, 1)
+    answer = auditor.client.post(f"{PLACE}export/", {"organisation": "acme", "form": "xlsx", "kind": "export.made"})
+    content = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+    answer.close()
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        sheet = book.read("xl/worksheets/sheet1.xml").decode()
+    assert "export.made" in sheet
+    assert "&quot;number&quot;: 1" in sheet or '"number": 1' in sheet
+    assert [one["form"] for one in exports(engine)] == ["xlsx"]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+7", "-2", "@SUM(1)", "\t=1", "  =1", "＝1"])

@@ -29,7 +29,7 @@ from cases.models import Case
 from cases.processes import get_process
 from cases.revealing import reveal
 from cases.selectors import get_intake
-from cases.supplying import supply_data
+from cases.supplying import MOVED_BY_DATA, supply_data
 
 
 @require_safe
@@ -120,7 +120,7 @@ def show_text(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 def _supply_form(found: Case, page: CasePage) -> SupplyForm | None:
-    if found.state != State.WAITING_DATA:
+    if found.state not in MOVED_BY_DATA or (found.state != State.WAITING_DATA and not page.may_supply):
         return None
     process = get_process(found.process, found.process_version)
     return SupplyForm(process, page.fields, get_intake(found.pk).revision)

@@ -14,7 +14,7 @@ from caseflow.console.door import console_page, person_of, render_page
 from caseflow.console.limiting import limit
 from caseflow.console.trail import Filters, gather, organisation_for
 from caseflow.domain.errors import BadInput
-from caseflow.files import file_of
+from caseflow.files import file_of, sheet_of
 from operations.trail import COLUMNS, export_trail, row_of
 
 
@@ -33,10 +33,13 @@ def export(request: HttpRequest) -> HttpResponseBase:
     form = request.POST.get("form", "")
     organisation = organisation_for(person, filters)
     limit(request, "export")
+    form = form if form in (*MEDIA_TYPES, "xlsx") else "jsonl"
     try:
-        entries = export_trail(person, organisation, filters.wanted, form=form if form in MEDIA_TYPES else "jsonl")
+        entries = export_trail(person, organisation, filters.wanted, form=form)
     except BadInput:
         messages.error(request, gettext("This is more than one file holds. Choose a shorter period."))
         return redirect(reverse("console:audit") + filters.address())
     rows = (row_of(entry, organisation) for entry in entries)
-    return file_of(COLUMNS, rows, form if form in MEDIA_TYPES else "jsonl", name=f"audit-{organisation.slug}")
+    if form == "xlsx":
+        return sheet_of([(column, column) for column in COLUMNS], rows, form, name=f"audit-{organisation.slug}")
+    return file_of(COLUMNS, rows, form, name=f"audit-{organisation.slug}")
