@@ -49,16 +49,17 @@ _PROBLEMS = {
     401: "Sign in first.",
     403: "In sight, but not permitted; recorded.",
     404: "Does not exist, or is out of sight.",
+    406: "Answers are JSON only.",
     409: "In conflict with what is stored now.",
     413: "Larger than 256 KiB.",
     415: "Only application/json.",
     429: "Too many; `Retry-After` says in how many seconds again.",
     503: "The database was busy; nothing was stored.",
 }
-_READ = (401, 404)
-_QUERY = (400, *_READ, 429)
-_WRITE = (400, 401, 403, 404, 409, 413, 415, 429, 503)
-_RUNG = (400, 401, 413, 429, 503)
+_READ = (400, 401, 404, 406, 503)
+_QUERY = (*_READ, 429)
+_WRITE = (400, 401, 403, 404, 406, 409, 413, 415, 429, 503)
+_RUNG = (400, 401, 406, 413, 429, 503)
 
 
 def answers(

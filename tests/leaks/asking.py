@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from http.cookies import SimpleCookie
@@ -13,7 +12,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.handlers.base import BaseHandler
-from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client, RequestFactory
 
@@ -22,7 +20,7 @@ from caseflow.domain.roles import RIGHTS_OF_ROLE, Right, Role
 
 from .bodies import Body
 from .canaries import Kind, Owner
-from .world import World
+from .world import World, undone
 
 FEW_CHARACTERS = 4
 
@@ -162,17 +160,6 @@ def _door() -> BaseHandler:
     handler = BaseHandler()
     handler.load_middleware()
     return handler
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """Nothing of it stays: every visitor meets the same world."""
-    block = transaction.atomic()
-    # As Django's own TestCase says it: a service's "durable" transaction is durable within the test only.
-    block._from_testcase = True  # type: ignore[attr-defined]
-    with block:
-        yield
-        transaction.set_rollback(True)
 
 
 #: Headers that differ from one request to the next by what they are.

@@ -15,11 +15,11 @@ from django.core.management.base import BaseCommand
 
 from caseflow.domain.roles import Role
 
-from .asking import Answer, Visitor, undone
+from .asking import Answer, Visitor
 from .canaries import Kind
 from .sources import NOWHERE
 from .walking import Leak, Walk
-from .world import House, World
+from .world import House, World, undone
 
 ROOMS = ("accounts", "actions", "approvals", "audit", "cases", "caseflow", "operations")
 

@@ -8,31 +8,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from django.db import connections
-from django.test import TransactionTestCase, override_settings
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.driving import simulator
 
 from .walking import Walk
-from .world import World, build
+from .world import World, standing
 
 __all__ = ["simulator"]
 
 WALKED = pytest.StashKey[Walk]()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: Any) -> Iterator[World]:
-    with (
-        django_db_blocker.unblock(),
-        override_settings(SIMULATOR_URL=simulator.url, CASEFLOW_UNDO_SECONDS=0, CASEFLOW_LIMITS={}),
-    ):
-        with psycopg.connect(**connections["owner"].get_connection_params(), autocommit=True) as owner:
-            yield build(owner, simulator)
-        TransactionTestCase._fixture_teardown(None)  # type: ignore[arg-type]
+    # Not for the whole run: between two modules others empty the tables.
+    with django_db_blocker.unblock(), standing(simulator) as built:
+        yield built
 
 
 @pytest.fixture(scope="session", autouse=True)

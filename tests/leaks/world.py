@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+import psycopg
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, connections, transaction
+from django.test import TransactionTestCase, override_settings
 
 from accounts.models import Department, Organisation, Person, ServiceAccount
 from accounts.platform import grant_platform
@@ -68,6 +74,37 @@ class World:
     @property
     def houses(self) -> tuple[House, House]:
         return self.home, self.away
+
+
+@contextmanager
+def standing(outside: Any) -> Iterator[World]:
+    """The world, committed, until the block ends; then every table is as the migrations left it."""
+    told = {"SIMULATOR_URL": outside.url, "CASEFLOW_UNDO_SECONDS": 0, "CASEFLOW_LIMITS": {}}
+    with override_settings(**told):
+        try:
+            with psycopg.connect(**connections["owner"].get_connection_params(), autocommit=True) as owner:
+                yield build(owner, outside)
+        finally:
+            TransactionTestCase._fixture_teardown(None)  # type: ignore[arg-type]
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Nothing of it stays: everybody meets the same world."""
+    block = transaction.atomic()
+    # As Django's own TestCase says it: a service's "durable" transaction is durable within the test only.
+    block._from_testcase = True  # type: ignore[attr-defined]
+    # As Django's own test client does: else the end of a request would close the connection under the transaction.
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    try:
+        with block:
+            yield
+            transaction.set_rollback(True)
+    finally:
+        for signal in signals:
+            signal.connect(close_old_connections)
 
 
 def build(owner_connection: Any, outside: Any) -> World:
