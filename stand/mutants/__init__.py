@@ -1,6 +1,6 @@
 """The catalogue of `make mutations`: every protection the proof rests on, and how it is taken out."""
 
-from . import access, actions, approvals, audit, bulk, cases, pausing, recovery, signing_in, tasks
+from . import access, actions, approvals, audit, bulk, cases, pausing, people_at_work, recovery, signing_in, tasks
 
 #: What must have a mutation of its own (issue 3, point 7).
 PROTECTIONS = (
@@ -58,6 +58,10 @@ PROTECTIONS = (
     "right asked at the end of an export",
     "record of an export",
     "cells without formulas",
+    "right to hold a case",
+    "one holder of a case",
+    "mail of a copy",
+    "one mail a subject",
     "filtered rows of an export",
     "frozen list of a bulk",
     "one turn a case in a bulk",
@@ -76,4 +80,5 @@ MUTATIONS = (
     *signing_in.MUTATIONS,
     *access.MUTATIONS,
     *audit.MUTATIONS,
+    *people_at_work.MUTATIONS,
 )

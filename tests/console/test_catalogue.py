@@ -73,15 +73,19 @@ def test_every_text_of_the_code_is_in_the_catalogue(catalogue: Catalog) -> None:
 @pytest.mark.parametrize("name", [str(path) for path in TEMPLATES])
 def test_every_text_of_a_template_is_in_the_catalogue(catalogue: Catalog, name: str) -> None:
     template: Template = get_template(name).template  # type: ignore[attr-defined]
-    missing = [text for text in _texts(template.nodelist) if catalogue.get(text) is None]
+    missing = [text for text, context in _texts(template.nodelist) if catalogue.get(text, context=context) is None]
     assert missing == []
 
 
-def _texts(nodes: NodeList) -> Iterator[str]:
+def _texts(nodes: NodeList) -> Iterator[tuple[str, str | None]]:
     for node in nodes.get_nodes_by_type(Node):
         if isinstance(node, TranslateNode):
             text = node.filter_expression.var.literal
             assert isinstance(text, str), node
-            yield text.replace("%", "%%")
+            yield text.replace("%", "%%"), _context(node)
         if isinstance(node, BlockTranslateNode):
-            yield node.render_token_list(node.singular)[0]
+            yield node.render_token_list(node.singular)[0], _context(node)
+
+
+def _context(node: TranslateNode | BlockTranslateNode) -> str | None:
+    return str(node.message_context.var) if node.message_context else None
