@@ -52,15 +52,15 @@ class Eavesdropper:
 
     def kept(self) -> list[str]:
         """Every key and its value, whatever its type; each page of a list."""
-        server = redis.Redis.from_url(self.url)
-        readers = {
-            b"string": server.get,
-            b"list": lambda key: server.lrange(key, 0, -1),
-            b"hash": server.hgetall,
-            b"set": server.smembers,
-            b"zset": lambda key: server.zrange(key, 0, -1),
-        }
-        return [f"{key!r} {readers[server.type(key)](key)!r}" for key in server.scan_iter()]
+        with redis.Redis.from_url(self.url) as server:
+            readers = {
+                b"string": server.get,
+                b"list": lambda key: server.lrange(key, 0, -1),
+                b"hash": server.hgetall,
+                b"set": server.smembers,
+                b"zset": lambda key: server.zrange(key, 0, -1),
+            }
+            return [f"{key!r} {readers[server.type(key)](key)!r}" for key in server.scan_iter()]
 
     def close(self) -> None:
         self._monitor.connection.disconnect()
@@ -204,6 +204,8 @@ def act(running: Running) -> tuple[str, list[Browser]]:
             browser.see(path)
     assert auditor.tell("/api/v1/audit/export/", organisation="acme").status_code == 200
     running.system.manage("explain_case", case, "--as", "operator", "--language", "en")
+    for browser in people:
+        browser.client.close()
     return case, people
 
 
