@@ -63,7 +63,7 @@ def gather(case: Case, person: Person) -> VersionsPage:
     broken = find_newest_event(case.pk, ["case.person_needed", "case.proposal_ready"])
     standing = next((row.pk for row in rows if row.has_effects), None)
     versions = []
-    for row, before in zip(rows, [*rows[1:], None], strict=True):
+    for row, before in zip(rows, [*rows[1:], None], strict=False):  # none before the first
         snapshot = snapshots[row.pk]
         versions.append(
             Version(

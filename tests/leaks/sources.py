@@ -15,6 +15,7 @@ from actions.models import Action
 from approvals.models import Proposal
 from caseflow.domain.roles import Role
 from cases.models import Case, Pause, WebhookSource
+from operations.bulk_models import Bulk
 from operations.models import Recovery
 
 from .canaries import Kind
@@ -81,6 +82,17 @@ def _doorbells(house: House) -> list[Values]:
     return [{"organisation": house.organisation.slug, "public_id": one.public_id} for one in rows]
 
 
+def _bulks(house: House) -> list[Values]:
+    """Those of the organisation's cases: a bulk itself belongs to no organisation."""
+    rows = Bulk.objects.filter(items__case__organisation=house.organisation).distinct().order_by("pk")
+    return [{"public_id": public_id} for public_id in rows.values_list("public_id", flat=True)]
+
+
+def _of_everybody(name: str, *values: str) -> Source:
+    """What exists for all: there is nothing that would be missing for somebody."""
+    return Source(lambda house: [{name: value} for value in values], {name: values[0]})
+
+
 def _organisation(house: House) -> list[Values]:
     return [{"organisation": house.organisation.slug}]
 
@@ -98,6 +110,9 @@ SOURCES: list[tuple[str, Source]] = [
     (r"actions/<str:public_id>/", _public_ids(Action, "A")),
     (r"recoveries/<str:public_id>/", _public_ids(Recovery, "R")),
     (r"pauses/<str:public_id>/", _public_ids(Pause, "W")),
+    (r"bulk/<str:public_id>/", Source(_bulks, {"public_id": "B-0000000000"})),
+    (r"processes/<slug:slug>/", _of_everybody("slug", "restore_access")),
+    (r"export/<slug:what>/", _of_everybody("what", "cases")),
     (
         r"people/<str:organisation>/<int:person>/revoke/<str:role>/",
         Source(_roles, {"organisation": NOWHERE, "person": NOBODY, "role": "viewer"}),

@@ -23,6 +23,8 @@ from caseflow.domain.roles import RIGHTS_OF_SERVICES, Role
 from cases.intake import open_case
 from cases.models import Case, Pause
 from cases.webhook_sources import create_source
+from operations.bulk import preview_bulk
+from operations.bulk_models import Bulk
 from operations.models import Recovery
 from operations.ordering import order_recovery
 from operations.pausing import pause
@@ -122,6 +124,8 @@ def _ids_of(house: House) -> Iterator[tuple[str, tuple[Owner, Kind]]]:
     for model, kind in kinds:
         rows = model.objects.filter(**{model.organisation_path: house.organisation})
         yield from ((public_id, (house.owner, kind)) for public_id in rows.values_list("public_id", flat=True))
+    bulks = Bulk.objects.filter(items__case__organisation=house.organisation).distinct()
+    yield from ((public_id, (house.owner, Kind.CONTENT)) for public_id in bulks.values_list("public_id", flat=True))
 
 
 def _house(owner: Owner, owner_connection: Any, outside: Any) -> House:
@@ -140,7 +144,18 @@ def _house(owner: Owner, owner_connection: Any, outside: Any) -> House:
     _plant_cases(house)
     _plant_recoveries(house)
     _plant_pauses(house)
+    _plant_bulk(house)
     return house
+
+
+def _plant_bulk(house: House) -> None:
+    """An order for many cases that waits to be confirmed, made from a list that names what is looked for."""
+    preview_bulk(
+        person=house.people[Role.OPERATOR],
+        kind="observe_again",
+        cases=Case.objects.filter(organisation=house.organisation).order_by("pk"),
+        wanted={"source": f"desk-{house.says(Kind.CONTENT)}"},
+    )
 
 
 def _plant_machines(house: House) -> None:
