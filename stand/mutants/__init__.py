@@ -1,6 +1,6 @@
 """The catalogue of `make mutations`: every protection the proof rests on, and how it is taken out."""
 
-from . import access, actions, approvals, audit, cases, pausing, recovery, signing_in, tasks
+from . import access, actions, approvals, audit, cases, hardening, pausing, recovery, signing_in, tasks
 
 #: What must have a mutation of its own (issue 3, point 7).
 PROTECTIONS = (
@@ -58,6 +58,16 @@ PROTECTIONS = (
     "right asked at the end of an export",
     "record of an export",
     "cells without formulas",
+    "one door to rows",
+    "repairs in sight only",
+    "headers of every answer",
+    "length of a query",
+    "limit of silence",
+    "list of outgoing hosts",
+    "list asked before each socket",
+    "wrong settings refused",
+    "failpoints refused",
+    "no personal text in logs",
 )
 
 MUTATIONS = (
@@ -70,4 +80,5 @@ MUTATIONS = (
     *signing_in.MUTATIONS,
     *access.MUTATIONS,
     *audit.MUTATIONS,
+    *hardening.MUTATIONS,
 )

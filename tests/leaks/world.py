@@ -30,6 +30,7 @@ from tests.stories import Engine, Story
 
 from .canaries import Kind, Owner, found_in, word
 
+TRIES = 10
 PUBLIC_ID = re.compile(r"\b[A-Z]-[0-9A-HJKMNP-TV-Z]{10}\b")
 
 
@@ -166,7 +167,7 @@ def _plant_cases(house: House) -> None:
     approved.decide(person=approver, reason=reason)
     completed = _ticket(house, "completed")
     completed.decide(person=approver, reason=reason)
-    completed.run()
+    _settle(completed, "EXECUTING", "NOTIFYING")
     doubtful = _ticket(house, "doubtful")
     doubtful.decide(person=approver, reason=reason)
     doubtful.fault("drop_after")
@@ -245,5 +246,15 @@ def _ticket(
     story = Story(house.engine, opened.case.pk, paid, what, who, email)
     house.stories[name] = story
     if run:
-        story.run()
+        _settle(story, "RECEIVED", "CHECKING")
     return story
+
+
+def _settle(story: Story, *passing: str) -> None:
+    """Until the case has left these states: on a busy machine a read may have to be tried again."""
+    story.run()
+    for _ in range(TRIES):
+        if story.state not in passing:
+            return
+        story.run_later()
+    raise AssertionError(f"the case stays where it is: {story.standing}")
