@@ -162,21 +162,21 @@ def _plant_cases(house: House) -> None:
     reason = f"reason {house.says(Kind.PERSONAL)}"
     approver, operator = house.people[Role.APPROVER], house.people[Role.OPERATOR]
 
-    proposed = _ticket(house, "proposed")
-    approved = _ticket(house, "approved")
+    proposed = _proposed(house, "proposed")
+    approved = _proposed(house, "approved")
     approved.decide(person=approver, reason=reason)
-    completed = _ticket(house, "completed")
+    completed = _proposed(house, "completed")
     completed.decide(person=approver, reason=reason)
     _settle(completed, "EXECUTING", "NOTIFYING")
-    doubtful = _ticket(house, "doubtful")
+    doubtful = _proposed(house, "doubtful")
     doubtful.decide(person=approver, reason=reason)
     doubtful.fault("drop_after")
     doubtful.run()
-    rejected = _ticket(house, "rejected")
+    rejected = _proposed(house, "rejected")
     rejected.decide("reject", person=approver, reason=reason, next="close")
-    returned = _ticket(house, "returned")
+    returned = _proposed(house, "returned")
     returned.decide("return", person=approver, reason=reason)
-    asked = _ticket(house, "asked")
+    asked = _proposed(house, "asked")
     asked.decide("ask_data", person=approver, reason=reason)
     _ticket(house, "waiting", missing=("payments",))
     _ticket(house, "attention", payment={"amount": "1.00"})
@@ -214,6 +214,12 @@ def _plant_pauses(house: House) -> None:
     )
 
 
+def _proposed(house: House, name: str) -> Story:
+    story = _ticket(house, name)
+    assert story.state == "WAITING_APPROVAL", (story.standing, story.history())
+    return story
+
+
 def _ticket(
     house: House,
     name: str,
@@ -229,7 +235,8 @@ def _ticket(
     world = {
         "customers": [{"id": who, "email": email, "language": "ru"}],
         "payments": [{"id": paid, "customer_id": who, "subscription_id": what, "amount": "990.00", **(payment or {})}],
-        "subscriptions": [{"id": what, "customer_id": who, "plan": content, "price": "990.00"}],
+        # Said outright: an earlier world may have changed it.
+        "subscriptions": [{"id": what, "customer_id": who, "plan": content, "price": "990.00", "status": "inactive"}],
     }
     kept = {key: value for key, value in world.items() if key not in missing}
     house.engine.outside.ask("PUT", "/world", kept).raise_for_status()
