@@ -79,7 +79,7 @@ MUTATIONS = (
         file="caseflow/production.py",
         old="    if problems:\n",
         new="    if False:\n",
-        caught_by=(f"{PRODUCTION}::test_nothing_starts_with_a_wrong_setting",),
+        caught_by=(f"{PRODUCTION}::test_the_web_server_does_not_start_either",),
         why="an installation would run with the settings of a test and nobody would know",
     ),
     Mutation(
