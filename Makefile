@@ -19,6 +19,7 @@ help:
 	@echo "make faults  crash every process at every point, check that nothing is lost or doubled (ARGS=--only C23)"
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
 	@echo "make leaks   everybody at every address and command: nobody sees what is not theirs"
+	@echo "make sbom    a bill of materials of what is locked; make audit: its known vulnerabilities, where that is known"
 	@echo "make soak    MINUTES=30: steady tickets and steady faults, then a dated report (SEED=... plans the same again)"
 	@echo "make cases N=20000   fill the running demo with cases in every state (ARGS=--seed 2 makes others)"
 	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
@@ -76,6 +77,13 @@ N ?= 20000
 
 cases: setup-demo
 	$(PY) -m stand.cases --cases $(N) $(ARGS)
+
+.PHONY: sbom audit
+sbom: setup
+	$(PY) -m stand.supply bill
+
+audit: setup
+	$(PY) -m stand.supply audit
 
 .PHONY: leaks
 leaks: setup

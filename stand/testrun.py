@@ -42,6 +42,8 @@ def _checks() -> list[tuple[str, list[str]]]:
         ("mypy", [python, "-m", "mypy", "."]),
         ("manage.py check", [python, "manage.py", "check"]),
         ("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
+        ("bill of materials", [python, "-m", "stand.supply", "bill"]),
+        ("vulnerabilities", [python, "-m", "stand.supply", "audit"]),
     ]
 
 

@@ -1,6 +1,19 @@
 """The catalogue of `make mutations`: every protection the proof rests on, and how it is taken out."""
 
-from . import access, actions, approvals, audit, bulk, cases, pausing, people_at_work, recovery, signing_in, tasks
+from . import (
+    access,
+    actions,
+    approvals,
+    audit,
+    bulk,
+    cases,
+    hardening,
+    pausing,
+    people_at_work,
+    recovery,
+    signing_in,
+    tasks,
+)
 
 #: What must have a mutation of its own (issue 3, point 7).
 PROTECTIONS = (
@@ -67,6 +80,16 @@ PROTECTIONS = (
     "one turn a case in a bulk",
     "rights at the turn of a case",
     "pausing a bulk",
+    "one door to rows",
+    "repairs in sight only",
+    "headers of every answer",
+    "length of a query",
+    "limit of silence",
+    "list of outgoing hosts",
+    "list asked before each socket",
+    "wrong settings refused",
+    "failpoints refused",
+    "no personal text in logs",
 )
 
 MUTATIONS = (
@@ -81,4 +104,5 @@ MUTATIONS = (
     *access.MUTATIONS,
     *audit.MUTATIONS,
     *people_at_work.MUTATIONS,
+    *hardening.MUTATIONS,
 )

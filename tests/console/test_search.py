@@ -118,7 +118,7 @@ def test_a_viewer_finds_what_a_viewer_may_see(engine: Engine, desk: Desks) -> No
     assert goes_to(desk("viewer"), story.effect.key) == f"/console/actions/{story.effect.public_id}/"
 
 
-@pytest.mark.parametrize("text", ["\x00", "%", "_", "'; --", "\u202e", "x" * 5000, "A-", "🙁", "\ud800"])
+@pytest.mark.parametrize("text", ["\x00", "%", "_", "'; --", "\u202e", "x" * 900, "A-", "🙁", "\ud800"])
 def test_strange_words_find_nothing_and_break_nothing(engine: Engine, desk: Desks, text: str) -> None:
     engine.proposed()
     written = "".join(f"%{byte:02X}" for byte in text.encode("utf-8", "surrogatepass"))
