@@ -159,7 +159,7 @@ def test_a_stale_approval_at_the_press(engine: Engine, tell: Any) -> None:
         tell,
         story,
         cause={
-            "en": r"^A decision by Approver was not accepted: the facts had changed\. Subscription: state was “inactive",
+            "en": r"^A decision by Approver was not accepted: the facts had changed\. Subscription: state was “inact",
             "ru": r"^Решение не принято \(Approver\): факты успели измениться\. Подписка: состояние: было «неактивна»",
         },
         truth={
