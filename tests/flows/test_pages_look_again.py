@@ -87,12 +87,12 @@ def test_who_pauses_or_has_a_dialog_open_is_left_alone(running: Running, reader:
     reader.wait(2)
     assert reader.looks == seen
     reader.page.evaluate(
-        "() => { const d = document.createElement('dialog'); document.body.append(d); d.showModal(); }"
+        "() => { const d = document.createElement('dialog'); d.id = 'in-the-way'; document.body.append(d); d.showModal(); }"
     )
     reader.page.evaluate("() => sessionStorage.clear()")
     reader.wait(2)
     assert reader.looks == seen
-    reader.page.evaluate("() => document.querySelector('dialog').close()")
+    reader.page.evaluate("() => document.getElementById('in-the-way').close()")
     reader.wait()
     assert reader.looks == seen + 1
 
