@@ -129,7 +129,8 @@ def test_the_banner_is_one_query_however_much_is_paused(engine: Engine, desk: De
     pause(kind="system", name="mail", by=keeper, reason=WHY)
     after = queries()
     assert len(after) == len(before)
-    assert sum("cases_pause" in query for query in after) == 1
+    # One asks for the banner; the age of the queues leaves out what is paused.
+    assert sum("cases_pause" in query for query in after) == 2
 
 
 def test_a_copied_database_says_that_it_sends_nothing(engine: Engine, desk: Desks) -> None:

@@ -87,7 +87,8 @@ def test_who_pauses_or_has_a_dialog_open_is_left_alone(running: Running, reader:
     reader.wait(2)
     assert reader.looks == seen
     reader.page.evaluate(
-        "() => { const d = document.createElement('dialog'); d.id = 'in-the-way'; document.body.append(d); d.showModal(); }"
+        "() => { const d = document.createElement('dialog'); d.id = 'in-the-way';"
+        " document.body.append(d); d.showModal(); }"
     )
     reader.page.evaluate("() => sessionStorage.clear()")
     reader.wait(2)
