@@ -37,6 +37,7 @@ class Visitor:
     username: str = ""
     looks_at_all: bool = False  #: at a case in every standing, not at a few
     searches: bool = False
+    posts_all: bool = False
     headers: dict[str, str] = field(default_factory=dict)
     cookies: SimpleCookie = field(default_factory=SimpleCookie)
 
@@ -86,7 +87,9 @@ VISITORS = (
     "superuser",
 )
 #: They look at a case in every standing, not at a few.
-THOROUGH = frozenset({"viewer", "operator", "approver"})
+THOROUGH = frozenset({"operator", "approver"})
+#: They post everything there is to post.
+POSTING = frozenset({"operator", "approver", "org_admin", "other organisation", "machine", "anonymous"})
 #: They try every query: what is in sight does not hang on the role any further.
 SEARCHING = frozenset({"viewer", "other organisation", "machine", "platform operator", "superuser"})
 
@@ -94,6 +97,7 @@ SEARCHING = frozenset({"viewer", "other organisation", "machine", "platform oper
 def visitor(name: str, world: World) -> Visitor:
     found = _visitor(name, world)
     found.looks_at_all, found.searches = name in THOROUGH, name in SEARCHING
+    found.posts_all = name in POSTING
     return found
 
 

@@ -95,7 +95,8 @@ class _Visit:
     def run(self) -> None:
         if not self.route.parameters:
             self._get(self.route.path({}))
-        for house in self.world.houses:
+        # To who is in none of them one organisation is as foreign as the other.
+        for house in self.world.houses if self.visitor.home else self.world.houses[:1]:
             if house.owner is self.visitor.home:
                 self._own(house)
             else:
@@ -107,7 +108,7 @@ class _Visit:
         if self.route.parameters:
             for values in objects if self.visitor.looks_at_all else objects[:FEW]:
                 self._get(self.route.path(values))
-        for body in bodies_of(self.route, house, objects[0]) if objects else ():
+        for body in self._bodies(house, objects):
             if self._post(self.route.path(objects[0]), body).status == NO_POST:
                 return
         theirs = next(one for one in self.world.houses if one is not house)
@@ -127,7 +128,7 @@ class _Visit:
                 pair = Pair(partial(self._get, path), partial(self._get, missing), [path, *_typed(values)], nothing)
                 self._same(path, "GET", pair, absent=("GET", missing))
             self._mixed(objects[0] if objects else {})
-        for number, body in enumerate(bodies_of(self.route, house, objects[0]) if objects else ()):
+        for number, body in enumerate(self._bodies(house, objects)):
             path, other = self.route.path(objects[0]), _naming_nothing(body, house)
             if not self.route.parameters and body.data == other.data:
                 if self.visitor.home is None:
@@ -140,6 +141,11 @@ class _Visit:
             pair = Pair(*posts, typed, [*nothing, NOWHERE])
             self._same(path, "POST", pair, absent=(f"POST {number}", missing))
         self._ask_about(house)
+
+    def _bodies(self, house: House, objects: list[Values]) -> list[Body]:
+        """All that may be posted about the first object; for most visitors what means most there."""
+        found = list(bodies_of(self.route, house, objects[0])) if objects else []
+        return found if self.visitor.posts_all else found[-1:]
 
     def _mixed(self, theirs: Values) -> None:
         """Under one's own organisation something of another."""
