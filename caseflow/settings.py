@@ -95,7 +95,7 @@ ROOT_URLCONF = "caseflow.urls"
 WSGI_APPLICATION = "caseflow.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024  #: bytes
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 400
 DATA_UPLOAD_MAX_NUMBER_FILES = 0  # no form of ours takes one
 
 TEMPLATES = [
