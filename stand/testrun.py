@@ -19,8 +19,11 @@ from stand.postgres import OWNER, SUPERUSER, EmbeddedPostgres
 from stand.processes import ProcessGroup
 from stand.valkey import EmbeddedValkey
 
-#: Folders that wait out leases, or walk through very many states: they run beside the others, on servers of their own.
-PATIENT = ("faults", "kills", "model", "races", "soak", "stateful", "supervision")
+#: Folders that wait out leases, start real processes or walk through very many states. They take about as long as all
+#: the others, beside which they run on servers of their own.
+PATIENT = (
+    "faults", "flows", "generated", "kills", "leaks", "model", "races", "soak", "stateful", "supervision",
+)  # fmt: skip
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
