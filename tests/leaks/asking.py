@@ -61,7 +61,7 @@ class Answer:
         """The same answer whenever it was asked for."""
         headers = tuple((name, _MOMENT.sub("@moment", value)) for name, value in self.headers)
         drawn = _DRAWN.sub(lambda found: re.sub(r"[\d.]+", "@number", found[0]), self.body)
-        return Answer(self.status, headers, _TIME.sub("@time", drawn))
+        return Answer(self.status, headers, _SPAN.sub(">@span<", _TIME.sub("@time", drawn)))
 
     def without(self, *typed: str) -> Answer:
         """The same answer with what the visitor typed taken out, wherever it was repeated.
@@ -176,6 +176,8 @@ _REQUEST = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 _TIME = re.compile(r"<time\b[^>]*>.*?</time>", re.DOTALL)
 #: A drawing of ages is another a moment later; what it says stands in the table under it, too.
 _DRAWN = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+#: An age that fills a cell.
+_SPAN = re.compile(r">(?:\d+ (?:s|min|h|d)\s?)+<")
 _MOMENT = re.compile(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT")
 
 
