@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
@@ -13,6 +13,7 @@ from django.conf import settings as configured
 from django.db import connections
 from django.test import TransactionTestCase
 from django.test.utils import setup_databases
+from psycopg.pq import TransactionStatus
 from pytest_django.plugin import DjangoDbBlocker
 
 # Playwright keeps an event loop running in the test's own thread; Django would take that for asynchronous code.
@@ -32,6 +33,8 @@ def django_db_setup(django_test_environment: None, django_db_blocker: DjangoDbBl
     # Not dropped: threads of a live server may still hold connections, the stand's server goes as a whole, and on a
     # server of one's own the next run drops it first.
     connections.close_all()
+    for connection in _connections.values():
+        connection.close()
 
 
 @pytest.fixture(autouse=True)
@@ -51,11 +54,9 @@ def committing_database(transactional_db: None) -> None:
 
 
 @pytest.fixture
-def as_owner(django_db_setup: None) -> Iterator[psycopg.Connection[Any]]:
+def as_owner(django_db_setup: None) -> psycopg.Connection[Any]:
     """A connection of the owner beside the product's, each statement its own transaction."""
-    with _connect_as_owner() as connection:
-        connection.autocommit = True
-        yield connection
+    return _kept("owner", _connect_as_owner)
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +74,31 @@ def _connect_as_owner() -> psycopg.Connection[Any]:
 def _connect_as_superuser() -> psycopg.Connection[Any]:
     name = connections["owner"].settings_dict["NAME"]
     return psycopg.connect(os.environ["CASEFLOW_TEST_SUPERUSER_URL"], dbname=name)
+
+
+#: Connections that tests use one after the other: a new one, which knows no table yet, costs more than most tests.
+_connections: dict[str, psycopg.Connection[Any]] = {}
+
+
+def _kept(name: str, connect: Callable[[], psycopg.Connection[Any]]) -> psycopg.Connection[Any]:
+    known = _connections.get(name)
+    if known is None or not _is_at_rest(known):
+        if known is not None:
+            known.close()
+        known = _connections[name] = connect()
+        known.autocommit = True
+    return known
+
+
+def _is_at_rest(connection: psycopg.Connection[Any]) -> bool:
+    return not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+
+
+def _close_what_is_not_at_rest() -> None:
+    for wrapper in connections.all(initialized_only=True):
+        raw = wrapper.connection
+        if raw is not None and (wrapper.in_atomic_block or not wrapper.get_autocommit() or not _is_at_rest(raw)):
+            wrapper.close()
 
 
 def _tables(cursor: Any) -> list[str]:
@@ -94,8 +120,9 @@ def _empty_as_superuser(self: TransactionTestCase) -> None:
 
     Only what a test filled is emptied, and row by row: TRUNCATE makes new files for a table and each of its indexes.
     """
-    connections.close_all()
-    with _connect_as_superuser() as connection, connection.cursor() as cursor:
+    _close_what_is_not_at_rest()
+    connection = _kept("superuser", _connect_as_superuser)
+    with connection.transaction(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '10s'")
         cursor.execute("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = %s", [SEEDS])
         seeded = {name for (name,) in cursor.fetchall()}
@@ -132,4 +159,5 @@ def _empty_as_superuser(self: TransactionTestCase) -> None:
 def _transactional_tests_are_emptied_by_the_superuser() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", _empty_as_superuser)
+        patch.setattr(TransactionTestCase, "_should_reload_connections", lambda self: False)
         yield
