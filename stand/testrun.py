@@ -50,79 +50,105 @@ def _checks() -> list[tuple[str, list[str]]]:
     ]
 
 
-def _run(name: str, argv: list[str], environment: Mapping[str, str]) -> Part:
-    print(f"\n== {name}", flush=True)
-    begun = time.monotonic()
-    code = subprocess.run(argv, cwd=CHECKOUT, env=environment, stdin=subprocess.DEVNULL).returncode
-    return Part(name, time.monotonic() - begun, code)
+#: Shows a line of what a part prints, as it comes.
+Show = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Lane:
-    """Tests that share one database and one Valkey; lanes know nothing of each other and run at the same time."""
-
-    name: str
-    arguments: list[str]
-
-
-def _lanes(arguments: list[str]) -> list[Lane]:
-    """All tests in two lanes, unless the caller names some."""
-    if any(not argument.startswith("-") for argument in arguments):
-        return [Lane("tests", arguments)]
-    return [
-        Lane("tests", [*arguments, *(f"--ignore=tests/{name}" for name in PATIENT)]),
-        Lane("patient tests", [*arguments, *(f"tests/{name}" for name in PATIENT)]),
-    ]
-
-
-def _run_lane(
-    lane: Lane, folder: Path, show: Callable[[str], None], started: list[subprocess.Popen[str]]
-) -> tuple[Part, str]:
-    """Run pytest on servers of its own, show each line as it comes, and return its last line, too."""
-    begun = time.monotonic()
+def _run(
+    argv: list[str], environment: Mapping[str, str], show: Show, started: list[subprocess.Popen[str]]
+) -> tuple[int, str]:
+    """Run a command to its end; returns its exit code and the last line that it printed."""
     last = ""
-    with (
-        servers(folder) as environment,
-        subprocess.Popen(
-            [sys.executable, "-m", "pytest", *lane.arguments],
-            cwd=CHECKOUT,
-            env=environment | _for_tests(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        ) as process,
-    ):
+    with subprocess.Popen(
+        argv,
+        cwd=CHECKOUT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
         started.append(process)
         assert process.stdout is not None
         for line in process.stdout:
             show(line)
             last = line.strip() or last
-    return Part(lane.name, time.monotonic() - begun, process.returncode), last
+    return process.returncode, last
 
 
-def _run_lanes(lanes: list[Lane], folder: Path) -> list[tuple[Part, str]]:
+@dataclass(frozen=True)
+class Lane:
+    """Work that runs beside that of other lanes and shares nothing with it; `play` returns its parts and a summary."""
+
+    name: str
+    play: Callable[[Path, Show, list[subprocess.Popen[str]]], tuple[list[Part], str]]
+
+
+def _play_checks(folder: Path, show: Show, started: list[subprocess.Popen[str]]) -> tuple[list[Part], str]:
+    environment = _nobody(folder) | _for_tests()
+    parts = []
+    for name, argv in _checks():
+        show(f"\n== {name}\n")
+        begun = time.monotonic()
+        code, _ = _run(argv, environment, show, started)
+        parts.append(Part(name, time.monotonic() - begun, code))
+    return parts, ""
+
+
+def _tests(name: str, arguments: list[str]) -> Lane:
+    """Tests with one PostgreSQL and one Valkey of their own."""
+
+    def play(folder: Path, show: Show, started: list[subprocess.Popen[str]]) -> tuple[list[Part], str]:
+        show(f"\n== {name}\n")
+        begun = time.monotonic()
+        with servers(folder) as environment:
+            argv = [sys.executable, "-m", "pytest", *arguments]
+            code, summary = _run(argv, environment | _for_tests(), show, started)
+        return [Part(name, time.monotonic() - begun, code)], summary
+
+    return Lane(name, play)
+
+
+def _lanes(options: argparse.Namespace, arguments: list[str]) -> list[Lane]:
+    """All tests in two lanes, unless the caller names some, and beside them what only reads the code."""
+    lanes = [] if options.only_tests else [Lane("checks", _play_checks)]
+    if options.only_checks:
+        return lanes
+    if any(not argument.startswith("-") for argument in arguments):
+        return [_tests("tests", arguments), *lanes]
+    return [
+        _tests("tests", [*arguments, *(f"--ignore=tests/{name}" for name in PATIENT)]),
+        _tests("patient tests", [*arguments, *(f"tests/{name}" for name in PATIENT)]),
+        *lanes,
+    ]
+
+
+def _play(lanes: list[Lane], folder: Path) -> list[tuple[list[Part], str]]:
     """The first lane is shown as it runs, what the others printed after it."""
     first, *others = lanes
     kept: list[list[str]] = [[] for _ in others]
     started: list[subprocess.Popen[str]] = []
     with ThreadPoolExecutor(max_workers=len(lanes)) as pool:
         beside = [
-            pool.submit(_run_lane, lane, folder / f"lane-{number}", lines.append, started)
+            pool.submit(lane.play, _made(folder / f"lane-{number}"), lines.append, started)
             for number, (lane, lines) in enumerate(zip(others, kept, strict=True), start=1)
         ]
         try:
-            print(f"\n== {first.name}", flush=True)
-            done = [_run_lane(first, folder / "lane-0", lambda line: print(line, end="", flush=True), started)]
-            for lane, lines, running in zip(others, kept, beside, strict=True):
+            done = [first.play(_made(folder / "lane-0"), lambda line: print(line, end="", flush=True), started)]
+            for lines, running in zip(kept, beside, strict=True):
                 done.append(running.result())
-                print(f"\n== {lane.name}\n{''.join(lines)}", end="", flush=True)
+                print("".join(lines), end="", flush=True)
         except BaseException:
             for process in started:  # the pool waits for its lanes, and they for these
                 process.terminate()
             raise
     return done
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 @contextmanager
@@ -189,13 +215,9 @@ def main() -> int:
     parts: list[Part] = []
     summaries: list[str] = []
     with temporary_folder() as folder:
-        if not options.only_tests:
-            environment = _nobody(folder) | _for_tests()
-            parts += [_run(name, argv, environment) for name, argv in _checks()]
-        if not options.only_checks:
-            for part, summary in _run_lanes(_lanes(pytest_arguments), folder):
-                parts.append(part)
-                summaries.append(summary)
+        for found, summary in _play(_lanes(options, pytest_arguments), folder):
+            parts += found
+            summaries += [summary] if summary else []
     _table(parts)
     failed = [part.name for part in parts if part.code != 0]
     if failed:
