@@ -19,7 +19,7 @@ from tests.driving import Engine
 from tests.stateful.machine import CaseMachine
 from tests.stateful.world import World
 
-EXAMPLES, _, STEPS = os.environ.get("CASEFLOW_MACHINE", "25x40").partition("x")
+EXAMPLES, _, STEPS = os.environ.get("CASEFLOW_MACHINE", "18x40").partition("x")
 CHANCE = "CASEFLOW_MACHINE" in os.environ
 SHRINK = os.environ.get("CASEFLOW_MACHINE_SHRINK") == "1"
 SEED = int(os.environ.get("CASEFLOW_MACHINE_SEED") or (random.SystemRandom().randrange(2**32) if CHANCE else 4821))
