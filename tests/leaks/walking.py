@@ -164,12 +164,14 @@ class _Visit:
         """Searching and filtering by a name that is not theirs finds what a name of nothing finds."""
         asked = queries_of(self.route, house) if self.visitor.searches else []
         path = self.route.path(self.source.missing)
-        if not asked or ask(self.visitor, path).status != 200:
+        unasked = ask(self.visitor, path) if asked else None
+        if unasked is None or unasked.status != 200:
             return
         for there, nothing in asked:
-            pair = Pair(
-                partial(self._get, path, there), partial(self._get, path, nothing), _typed(there), _typed(nothing)
-            )
+            typed = _typed(there)
+            if self._get(path, there).timeless().without(*typed) == unasked.timeless().without(*typed):
+                continue  # the page takes no notice of such a name
+            pair = Pair(partial(self._get, path, there), partial(self._get, path, nothing), typed, _typed(nothing))
             self._same(f"{path}?{there}", "GET", pair)
 
     def _get(self, path: str, query: Values | None = None) -> Answer:
