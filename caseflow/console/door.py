@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from accounts import access
 from accounts.models import Organisation, Person
 from accounts.principal import actor_of_person
+from accounts.reach import reach_of
 from approvals import selectors as proposal_selectors
 from approvals.models import Proposal
 from audit.services import record_access
@@ -101,13 +102,12 @@ def render_page(
     """`page_url` in the context is where a reader comes back to after choosing a language, if not here."""
     frame: dict[str, Any] = {}
     if isinstance(request.user, Person):
-        counts = navigation.counts_for(request.user)
-        # For the entries of the navigation only: each page asks again for what it shows.
-        rights = access.rights_anywhere(request.user)
+        # Four queries. The reach is for the frame only: each page asks again for what it shows.
+        reach, counts = reach_of(request.user), navigation.counts_for(request.user)
         frame = {
             "counts": counts,
-            "navigation": list(navigation.entries_for(request, counts, rights)),
-            "health": health_for(request.user),
+            "navigation": list(navigation.entries_for(request, counts, reach.anywhere)),
+            "health": health_for(reach),
             "banner": pauses.banner_for(request.user),
         }
     return render(request, template, frame | dict(context or {}), status=status)

@@ -52,4 +52,4 @@ def test_the_owners_of_the_outside_systems_are_named(desk: Desks) -> None:
 
 def test_a_stranger_signs_in_first_and_the_page_asks_for_nothing_of_its_own(engine: Engine, desk: Desks) -> None:
     assert desk(None).client.get(PAGE).status_code == 302
-    assert queries_of(desk(), PAGE) <= 9
+    assert queries_of(desk(), PAGE) == 6  # session, person, and the four of the frame
