@@ -9,9 +9,10 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from accounts import access
+from accounts import access, sessions
 from accounts.models import Organisation, Person
 from accounts.principal import actor_of_person
 from accounts.reach import reach_of
@@ -109,6 +110,7 @@ def render_page(
             "navigation": list(navigation.entries_for(request, counts, reach.anywhere)),
             "health": health_for(reach),
             "banner": pauses.banner_for(request.user),
+            "session_left": sessions.left(request.session, timezone.now()),
         }
     return render(request, template, frame | dict(context or {}), status=status)
 
