@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.flows.browsing import Visitor
 from tests.flows.running import Running
-from tests.flows.test_pages_are_accessible import LOCALES, violations
+from tests.walk.walking import LOCALES, violations
 
 NewContext = Callable[..., BrowserContext]
 STEPS = 400  #: times that Tab may be pressed on the way to something
