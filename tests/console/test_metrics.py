@@ -19,7 +19,7 @@ from caseflow.domain.roles import Role
 from operations.indicators import standing
 from operations.indicators.scope import scope_of
 from tests.console.conftest import Page
-from tests.console.seeing import Desks, in_doubt, outsider, queries_of
+from tests.console.seeing import Desks, in_doubt, outsider
 from tests.console.test_exports import export, on_record, taken
 from tests.driving import Engine
 from tests.generated.making import make_cases
@@ -181,10 +181,3 @@ def test_the_page_speaks_both_languages(many: Callable[..., Any], language: str)
     assert ("На что ушло время закрытых дел" in page.text) == (language == "ru")
     assert ("Where the time of closed cases went" in page.text) == (language == "en")
     assert "," not in "".join(re.findall(r' (?:x|y|width|height)="([^"]*)"', page.html))
-
-
-def test_the_page_asks_no_more_for_more_cases(many: Callable[..., Any], made: Callable[[int, int], Any]) -> None:
-    reader = many(60)
-    before = queries_of(reader, PAGE + "?window=30d")
-    made(200, 2)
-    assert queries_of(reader, PAGE + "?window=30d") == before <= 30
