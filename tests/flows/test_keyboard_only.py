@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.flows.keyboard import go, look_up, sign_in, write
 from tests.flows.running import Running, Ticket
 from tests.flows.test_operator_in_the_browser import in_doubt
+from tests.walk.story import payment_of
 
 __all__ = ["in_doubt"]
 
@@ -97,7 +98,7 @@ def test_a_case_that_stopped_is_corrected_and_checked_again(running: Running, pa
     wrong = running.a_ticket(payment={"amount": "1.00"})
     case = running.open(wrong)
     running.wait_for_state("NEEDS_ATTENTION", case)
-    running.put(payments=[payment_of(wrong, amount="990.00")])
+    running.put(payments=[payment_of(wrong)])
     page = page_of("recoverer")
     look_up(page, wrong.external_id, case)
     go(page, f"a[href='/console/cases/{case}/recover/observe-again/']")
@@ -108,13 +109,3 @@ def test_a_case_that_stopped_is_corrected_and_checked_again(running: Running, pa
 
     running.wait_for_state("WAITING_APPROVAL", case)
     assert running.history(case).count("case.observe_again") == 1
-
-
-def payment_of(ticket: Ticket, *, amount: str) -> dict[str, str]:
-    return {
-        "id": ticket.payment,
-        "customer_id": ticket.customer,
-        "subscription_id": ticket.subscription,
-        "amount": amount,
-        "currency": "RUB",
-    }

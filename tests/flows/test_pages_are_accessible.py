@@ -37,7 +37,7 @@ def test_nothing_is_wrong_with_any_page(told: Told, running: Running, browser: B
 
 
 def test_axe_finds_nothing_after_a_press(running: Running, new_context: Callable[..., BrowserContext]) -> None:
-    """What no address leads to: the banner of a pause, and the confirmation of a grant, up to which nobody's role changes."""
+    """What no address leads to: a pause with its banner, and the confirmation of a grant, before anybody has it."""
     context = new_context(locale=LOCALES["ru"], color_scheme="dark", reduced_motion="reduce")
     person = Visitor(context.new_page(), running.system.base_url, "ru")
     person.sign_in("globex-operator", "/console/pauses/")

@@ -68,7 +68,13 @@ def _run(system: System) -> Running:
     token = system.manage_json("bootstrap", "--demo")["token"]
     _tell(f"writing {FILL} cases")
     command = [sys.executable, "-m", "tests.generated", "--cases", str(FILL)]
-    subprocess.run(command, cwd=CHECKOUT, env=system.environment | {"CASEFLOW_UNDO_SECONDS": UNDO}, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        command,
+        cwd=CHECKOUT,
+        env=system.environment | {"CASEFLOW_UNDO_SECONDS": UNDO},
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     _tell("telling the story")
     return Running(system, bell=None, post_office=None, token=token)
 

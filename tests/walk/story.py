@@ -65,7 +65,7 @@ class Teller:
         run.wait_for_state("WAITING_APPROVAL", *(cases[one] for one in ("waiting", "done", "stale", "doubtful")))
         run.wait_for_state("NEEDS_ATTENTION", cases["stopped"], cases["asked"])
         run.wait_for_state("WAITING_DATA", cases["data"])
-        run.put(payments=[_of(stale, "payments") | {"status": "refunded"}])
+        run.put(payments=[payment_of(stale) | {"status": "refunded"}])
         for name in ("done", "stale", "doubtful"):
             self._approve(cases[name])
         self._hold(cases["stopped"])
@@ -150,9 +150,11 @@ class Teller:
 
     def _pause(self) -> str:
         """In an organisation of its own: what the other stories wait for goes on."""
-        said = {"what": "process:restore_access", "where": "globex", "lasts": "168", "reason": "Плановые работы у платёжной системы / planned work"}
+        reason = "Плановые работы у платёжной системы / planned work"
+        said = {"what": "process:restore_access", "where": "globex", "lasts": "168", "reason": reason}
         assert self.told.person("globex-operator").send("/console/pauses/", **said).status_code == 200
-        return str(self.running.one("SELECT public_id FROM cases_pause WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1"))
+        newest = "SELECT public_id FROM cases_pause WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1"
+        return str(self.running.one(newest))
 
     def _effect(self, case: str) -> str:
         found = self.running.ask(
@@ -167,7 +169,8 @@ class Teller:
         return str(self.running.one("SELECT status FROM actions_action WHERE public_id = %s", action)) if action else ""
 
 
-def _of(ticket: Ticket, kind: str) -> dict[str, Any]:
+def payment_of(ticket: Ticket) -> dict[str, Any]:
+    """What the payment service may be told of it: paid in full."""
     return {
         "id": ticket.payment,
         "customer_id": ticket.customer,

@@ -1,4 +1,4 @@
-"""A walk through pages in a browser, in one language and some themes: what axe, the console and the policy say of each."""
+"""A walk through pages in a browser, in one language and some themes: what axe, browser and policy say of each."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from urllib.parse import urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage
 from playwright.sync_api import Page as Tab
-
-from stand.people import SignedIn
 
 from .pages import Page
 from .story import Told
@@ -128,19 +126,13 @@ class Walk:
         if who not in self._tabs:
             context = self._browser.new_context(locale=LOCALES[self._looks.language], viewport=WIDE)  # type: ignore[arg-type]
             context.add_init_script(_LISTEN)
-            self._come_in(context, who)
+            if who:
+                enter(context, self._told, who, self._looks.language)
             tab = context.new_page()
             tab.on("console", self._hear)
             tab.on("pageerror", lambda error: self.found.console.append(f"{self._where}: {error}"))
             self._tabs[who] = tab
         return self._tabs[who]
-
-    def _come_in(self, context: BrowserContext, who: str) -> None:
-        if not who:
-            return
-        person: SignedIn = self._told.person(who)
-        person.send("/console/language/", language=self._looks.language, next="/console/help/")
-        context.add_cookies([{"name": name, "value": value, "url": self._base_url} for name, value in person.cookies.items()])
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type not in ("error", "warning"):
@@ -148,6 +140,14 @@ class Walk:
         answered = _ANSWERED.match(message.text)
         if not (answered and int(answered[1]) == self._expected):
             self.found.console.append(f"{self._where}: {message.text}")
+
+
+def enter(context: BrowserContext, told: Told, who: str, language: str) -> None:
+    """Let the browser go on with the session of somebody who signed in, in this language."""
+    person = told.person(who)
+    person.send("/console/language/", language=language, next="/console/help/")
+    address = told.running.system.base_url
+    context.add_cookies([{"name": name, "value": value, "url": address} for name, value in person.cookies.items()])
 
 
 def violations(tab: Tab, where: str) -> Iterator[str]:
