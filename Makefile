@@ -19,6 +19,7 @@ help:
 	@echo "make faults  crash every process at every point, check that nothing is lost or doubled (ARGS=--only C23)"
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
 	@echo "make leaks   everybody at every address and command: nobody sees what is not theirs"
+	@echo "make screenshots  every page in both languages and themes into screenshots/, axe on each (OUT=..., ARGS=--only home)"
 	@echo "make sbom    a bill of materials of what is locked; make audit: its known vulnerabilities, where that is known"
 	@echo "make soak    MINUTES=30: steady tickets and steady faults, then a dated report (SEED=... plans the same again)"
 	@echo "make cases N=20000   fill the running demo with cases in every state (ARGS=--seed 2 makes others)"
@@ -88,6 +89,10 @@ audit: setup
 .PHONY: leaks
 leaks: setup
 	$(PY) -m stand.leaks $(ARGS)
+
+.PHONY: screenshots
+screenshots: setup packages
+	$(PY) -m stand.screenshots $(if $(OUT),--out $(OUT)) $(ARGS)
 
 .PHONY: soak kills
 MINUTES ?= 30

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from django.db.models import CharField, Model, Q, QuerySet, Value
+from django.db.models import Model, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from caseflow.domain.errors import NotFound, NotPermitted
 from caseflow.domain.roles import PLATFORM, RIGHTS_OF_DEPARTMENTS, Right
 
+from . import reach
 from .models import (
     Department,
-    DepartmentGroupRight,
-    DepartmentPersonRight,
     Organisation,
     OrganisationGroupRight,
     OrganisationPersonRight,
@@ -27,6 +27,7 @@ from .models import (
     ServiceAccount,
 )
 from .principal import Principal
+from .reach import reach_of
 
 Row = TypeVar("Row", bound=Model)
 
@@ -96,11 +97,7 @@ def rights_in(principal: Principal, organisation_id: int) -> frozenset[Right]:
         found = ServiceAccount.objects.filter(pk=principal.pk, organisation_id=organisation_id, is_active=True)
         values = {value for rights in found.values_list("rights", flat=True) for value in rights}
     else:
-        direct, by_role = _rows_of(principal)
-        codename = ("permission__codename",)
-        here = {"content_object_id": organisation_id}
-        rows = direct.filter(**here).values_list(*codename).union(by_role.filter(**here).values_list(*codename))
-        values = {value for (value,) in rows}
+        values = set(reach.rights_at(principal, organisation_id))
     # Django keeps permissions of its own (add, change, …) beside ours; they are no rights.
     return frozenset(right for right in Right if right.value in values)
 
@@ -110,14 +107,7 @@ def rights_anywhere(principal: Principal) -> frozenset[str]:
 
     For entries of a navigation: what a page shows is asked of the object itself.
     """
-    if isinstance(principal, ServiceAccount):
-        return frozenset(principal.rights)
-    codename = "permission__codename"
-    mine: list[QuerySet[Any, Any]] = [rows.values_list(codename) for rows in _rows_of(principal)]
-    mine += [rows.values_list(codename) for rows in _department_rows_of(principal)]
-    operator = PlatformOperator.objects.filter(person=principal.pk, person__is_active=True)
-    mine.append(operator.values_list(Value(PLATFORM, output_field=CharField())))
-    return frozenset(value for (value,) in mine[0].union(*mine[1:]))
+    return frozenset(principal.rights) if isinstance(principal, ServiceAccount) else reach_of(principal).anywhere
 
 
 def is_platform_operator(principal: Principal) -> bool:
@@ -138,39 +128,18 @@ def require_platform(principal: Principal) -> None:
         raise NotPermitted(right=PLATFORM)
 
 
-def _organisation_ids(principal: Principal, right: Right) -> QuerySet[Any, Any]:
+def _organisation_ids(principal: Principal, right: Right) -> QuerySet[Any, Any] | RawSQL:
     if isinstance(principal, ServiceAccount):
         return ServiceAccount.objects.filter(pk=principal.pk, is_active=True, rights__contains=[right.value]).values(
             "organisation_id"
         )
-    direct, by_role = (rows.filter(permission__codename=right.value) for rows in _rows_of(principal))
-    return direct.values("content_object_id").union(by_role.values("content_object_id"))
+    return reach.organisations_of(principal, right)
 
 
-def _rows_of(
-    person: Person,
-) -> tuple[QuerySet[OrganisationPersonRight], QuerySet[OrganisationGroupRight]]:
-    # `is_active` is asked of the database: the object at hand may be older than the dismissal.
-    return (
-        OrganisationPersonRight.objects.filter(user=person.pk, user__is_active=True),
-        OrganisationGroupRight.objects.filter(group__user=person.pk, group__user__is_active=True),
-    )
-
-
-def _department_ids(principal: Principal, right: Right) -> QuerySet[Any, Any]:
+def _department_ids(principal: Principal, right: Right) -> QuerySet[Any, Any] | RawSQL:
     if isinstance(principal, ServiceAccount):
         return Department.objects.none().values("pk")
-    direct, by_role = (rows.filter(permission__codename=right.value) for rows in _department_rows_of(principal))
-    return direct.values("content_object_id").union(by_role.values("content_object_id"))
-
-
-def _department_rows_of(
-    person: Person,
-) -> tuple[QuerySet[DepartmentPersonRight], QuerySet[DepartmentGroupRight]]:
-    return (
-        DepartmentPersonRight.objects.filter(user=person.pk, user__is_active=True),
-        DepartmentGroupRight.objects.filter(group__user=person.pk, group__user__is_active=True),
-    )
+    return reach.departments_of(principal, right)
 
 
 def _key(organisation: Organisation | int) -> int:

@@ -7,6 +7,7 @@ A session also ends with the password it began under, and when `end_sessions` or
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
@@ -44,6 +45,29 @@ def over(signed_in_at: int, seen_at: int, now: datetime) -> Over:
     if now.timestamp() - seen_at >= settings.CASEFLOW_SESSION_IDLE.total_seconds():
         return "idle"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How long a session still lasts without any activity; `is_fixed` where activity does not make it longer."""
+
+    minutes: int
+    is_fixed: bool
+
+
+def left(session: SessionBase, now: datetime) -> Left | None:
+    """Whole minutes, so that two pages of one minute are the same page; None for a session without an end."""
+    if SIGNED_IN_AT not in session or SEEN_AT not in session:
+        return None
+    moment = int(now.timestamp())
+    idle = session[SEEN_AT] + settings.CASEFLOW_SESSION_IDLE.total_seconds() - moment
+    whole = session[SIGNED_IN_AT] + settings.CASEFLOW_SESSION_LIMIT.total_seconds() - moment
+    return Left(max(1, int(min(idle, whole) // 60)), whole <= idle)
+
+
+def renew(session: SessionBase, now: datetime) -> None:
+    """The person says that they are there: the time without activity counts from here."""
+    session[SEEN_AT] = int(now.timestamp())
 
 
 def background(view: View) -> View:

@@ -27,6 +27,16 @@ class SignedIn:
             path, json=body, headers={"X-CSRFToken": self._csrf(), "Referer": str(self._client.base_url)}
         )
 
+    def send(self, path: str, **fields: str | list[str]) -> httpx2.Response:
+        """Send a form, and follow where it leads."""
+        form = {**fields, "csrfmiddlewaretoken": self._csrf()}
+        return self._client.post(path, data=form, headers={"Referer": str(self._client.base_url)})
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """What a browser needs to go on with this session."""
+        return dict(self._client.cookies)
+
     def decide(self, proposal: dict[str, Any], decision: str, **more: Any) -> httpx2.Response:
         """Send a decision about what the API showed: its digest, its version."""
         body = {"decision": decision, "digest": proposal["digest"], "version": proposal["case_version"], **more}

@@ -124,6 +124,7 @@ class CasePage:
     may_reveal: bool
     erased: bool  #: its personal texts were purged
     fields: Mapping[str, str]
+    revision: int  #: of the intake that is shown
     hands: Hands
     revealed: Mapping[str, str] = field(default_factory=dict)  #: personal texts shown to this reader now, by field
 
@@ -187,6 +188,7 @@ def gather(case: Case, person: Person, *, revealed: Mapping[str, str] | None = N
         may_reveal=Right.REVEAL in rights,
         erased=intake.erased,
         fields={name: value for name, value in body.items() if isinstance(value, str)},
+        revision=intake.revision,
         hands=hands_on(case, person, rights),
         revealed=revealed or {},
     )

@@ -9,11 +9,13 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from accounts import access
+from accounts import access, sessions
 from accounts.models import Organisation, Person
 from accounts.principal import actor_of_person
+from accounts.reach import reach_of
 from approvals import selectors as proposal_selectors
 from approvals.models import Proposal
 from audit.services import record_access
@@ -101,16 +103,21 @@ def render_page(
     """`page_url` in the context is where a reader comes back to after choosing a language, if not here."""
     frame: dict[str, Any] = {}
     if isinstance(request.user, Person):
-        counts = navigation.counts_for(request.user)
-        # For the entries of the navigation only: each page asks again for what it shows.
-        rights = access.rights_anywhere(request.user)
+        # Four queries. The reach is for the frame only: each page asks again for what it shows.
+        reach, counts = reach_of(request.user), navigation.counts_for(request.user)
         frame = {
             "counts": counts,
-            "navigation": list(navigation.entries_for(request, counts, rights)),
-            "health": health_for(request.user),
+            "navigation": list(navigation.entries_for(request, counts, reach.anywhere)),
+            "health": health_for(reach),
             "banner": pauses.banner_for(request.user),
+            "session_left": sessions.left(request.session, timezone.now()),
         }
     return render(request, template, frame | dict(context or {}), status=status)
+
+
+def render_part(request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    """A part of a page that is looked at again and again: without a frame, which costs four queries."""
+    return render(request, template, {"fragment": True} | dict(context))
 
 
 def refusal_page(

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.utils.translation import gettext, ngettext
 
-from accounts import access
 from accounts.models import Person
+from accounts.reach import Reach, reach_of
 from caseflow.domain.errors import NotPermitted
+from caseflow.domain.roles import PLATFORM as PLATFORM_OPERATOR
 from caseflow.domain.roles import Right
 from operations.indicators.health import QueueHealth, measure_health
 from operations.indicators.scope import PLATFORM, Scope
@@ -60,32 +60,26 @@ class Health:
         return {ALERT: "cross", WAIT: "clock"}.get(self.tone, "check")
 
 
-def watch_of(person: Person) -> Watch:
-    """Two queries, one for a platform operator."""
-    if access.is_platform_operator(person):
+def watch_of(reach: Reach) -> Watch:
+    """No query."""
+    if PLATFORM_OPERATOR in reach.anywhere:
         return Watch(PLATFORM, PLATFORM)
-    operated = Q(pk__in=access.organisations_with(person, Right.RECOVER).values("pk"))
-    rows = (
-        access.organisations_with(person, Right.SEE_CASES)
-        .annotate(is_operated=ExpressionWrapper(operated, output_field=BooleanField()))
-        .values_list("pk", "is_operated")
-        .order_by("pk")
-    )
-    found = list(rows)
-    return Watch(Scope(tuple(pk for pk, _ in found)), Scope(tuple(pk for pk, mine in found if mine)))
+    seen = reach.where(Right.SEE_CASES)
+    return Watch(Scope(seen), Scope(tuple(pk for pk in reach.where(Right.RECOVER) if pk in seen)))
 
 
 def require_operator(person: Person) -> Watch:
-    """Who may look after the machinery: a platform operator, and who recovers somewhere. Raises NotPermitted."""
-    watch = watch_of(person)
+    """Who may look after the machinery: a platform operator, and who recovers somewhere; one query. Raises
+    NotPermitted."""
+    watch = watch_of(reach_of(person))
     if not watch.may_operate:
         raise NotPermitted(right=Right.RECOVER.value)
     return watch
 
 
-def health_for(person: Person) -> Health:
-    """Three queries, on every page."""
-    watch = watch_of(person)
+def health_for(reach: Reach) -> Health:
+    """One query, on every page."""
+    watch = watch_of(reach)
     found = measure_health(watch.seen)
     troubles = list(troubles_of(found))
     banner = next((trouble for trouble in troubles if trouble.late), None)

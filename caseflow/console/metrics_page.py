@@ -41,8 +41,19 @@ class MetricsPage:
     chips: Sequence[Chip]
     organisations: Sequence[Organisation]
     kept: dict[str, str]  #: what the form of the filters sends along
+    scope: Scope
+    chosen: dict[str, str]
     has_cases: bool
     is_young: bool  #: the first case is less than an hour old
+
+    @property
+    def address(self) -> str:
+        return address_of(self.chosen)
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What was chosen, for the record of an export."""
+        return {name: value for name, value in self.chosen.items() if value}
 
 
 def gather(person: Person, query: QueryDict) -> MetricsPage:
@@ -80,6 +91,8 @@ def gather(person: Person, query: QueryDict) -> MetricsPage:
         ),
         organisations=organisations,
         kept={"window": chosen["window"]},
+        scope=scope,
+        chosen=chosen,
         has_cases=first is not None,
         is_young=first is not None and timezone.now() - first < HOUR,
     )

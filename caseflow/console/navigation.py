@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from accounts.models import Person
+from accounts.statements import Kept
 from actions.desk import ActionFilter, list_in_sight
 from actions.models import ActionKind, ActionStatus
 from caseflow.domain.roles import PLATFORM, Right
@@ -129,14 +130,8 @@ ENTRIES: Sequence[Entry] = (
 
 def counts_for(person: Person) -> Counts:
     """One query for all of them, on every page."""
-    doubtful = ActionFilter(status=ActionStatus.UNKNOWN, kind=ActionKind.EFFECT)
-    numbers = (
-        _number(waiting.proposals_for(person)),
-        _number(list_stopped(person)),
-        _number(list_open(person)),
-        _number(list_in_sight(person, doubtful)),
-    )
-    return Counts(*Person.objects.filter(pk=person.pk).values_list(*numbers).get())
+    (numbers,) = _COUNTS.ask(person)
+    return Counts(*numbers)
 
 
 def entries_for(request: HttpRequest, counts: Counts, rights: frozenset[str]) -> Iterator[Shown]:
@@ -164,6 +159,19 @@ def _existing() -> tuple[tuple[Entry, str], ...]:
         except NoReverseMatch:
             continue
     return tuple(found)
+
+
+def _counts(person: Person) -> QuerySet[Any, Any]:
+    doubtful = ActionFilter(status=ActionStatus.UNKNOWN, kind=ActionKind.EFFECT)
+    return Person.objects.filter(pk=person.pk).values_list(
+        _number(waiting.proposals_for(person)),
+        _number(list_stopped(person)),
+        _number(list_open(person)),
+        _number(list_in_sight(person, doubtful)),
+    )
+
+
+_COUNTS = Kept(_counts)
 
 
 def _number(rows: QuerySet[Any]) -> Subquery:

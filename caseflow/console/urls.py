@@ -43,6 +43,7 @@ urlpatterns = [
     path("metrics/", metrics.metrics, name="metrics"),
     path("ops/", ops.ops, name="ops"),
     path("me/", preferences.preferences, name="me"),
+    path("me/stay/", signing.stay, name="stay"),
     path("me/sign-out-everywhere/", signing.sign_out_everywhere, name="sign-out-everywhere"),
     path("approvals/", approvals.proposals, name="approvals"),
     path("approvals/<str:public_id>/", approvals.proposal, name="proposal"),

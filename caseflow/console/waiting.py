@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from accounts import access
 from accounts.models import Person
@@ -16,6 +15,7 @@ from approvals.selectors import list_waiting
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
 from cases.attention import count_by_reason
+from cases.pausing import CLOCK
 
 from . import words
 
@@ -50,7 +50,7 @@ def proposals_for(person: Person) -> QuerySet[Proposal]:
         list_waiting(person)
         .defer("snapshot")
         .exclude(causers__contains=[person.pk])
-        .filter(~Exists(mine), valid_until__gt=timezone.now())
+        .filter(~Exists(mine), valid_until__gt=CLOCK)
     )
 
 

@@ -235,4 +235,6 @@ def phrase(page: Any, name: str) -> str:
 
 
 def _time(value: datetime, text: str) -> SafeString:
-    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), moments.utc_text(value), text)
+    return format_html(
+        '<time class="moment" datetime="{}" title="{}">{}</time>', value.isoformat(), moments.utc_text(value), text
+    )

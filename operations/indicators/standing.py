@@ -51,7 +51,7 @@ class Totals:
     oldest_decision: datetime | None
     attention: int
     oldest_attention: datetime | None
-    unknown: int
+    unknown: int  #: effects only: a message whose fate is unknown is nobody's emergency
     oldest_unknown: datetime | None
 
 
@@ -79,7 +79,7 @@ WITH cases AS (
   FROM cases_case WHERE {within("organisation_id")} AND state = ANY(%(open)s)),
 doubts AS (
   SELECT count(*) AS unknown, min(first_sent_at) AS oldest_unknown FROM actions_action
-  WHERE {within("organisation_id")} AND status = 'UNKNOWN')
+  WHERE {within("organisation_id")} AND status = 'UNKNOWN' AND kind = 'effect')
 SELECT * FROM cases, doubts
 """
 

@@ -41,10 +41,22 @@ MUTATIONS = (
         name="a reader of one department reads them all",
         protects="documents of a department",
         file="accounts/access.py",
-        old='for rows in _department_rows_of(principal))\n    return direct.values("content_object_id")',
-        new='for rows in _department_rows_of(principal))\n    return Department.objects.values("pk")',
+        old="    return reach.departments_of(principal, right)\n",
+        new='    return Department.objects.values("pk")\n',
         caught_by=(f"{DEPARTMENTS}::test_a_reader_of_one_department_opens_its_documents_and_no_others",),
         why="a report would be open to everybody",
+    ),
+    Mutation(
+        name="a dismissed person keeps the rights of a role",
+        protects="rights end with the dismissal",
+        file="accounts/reach.py",
+        old="  JOIN {people} u ON u.id = m.person_id AND u.is_active JOIN {by_role",
+        new="  JOIN {people} u ON u.id = m.person_id JOIN {by_role",
+        caught_by=(
+            "tests/accounts/test_access.py"
+            "::test_a_dismissed_person_loses_every_right_at_once_even_where_an_older_object_is_at_hand",
+        ),
+        why="who was dismissed could go on deciding",
     ),
     Mutation(
         name="a dismissed operator watches on",

@@ -16,7 +16,7 @@ from django.utils import translation
 
 from accounts.models import Organisation, Person
 from accounts.principal import SYSTEM, actor_of_person
-from accounts.sessions import SEEN_AT, SessionLimits, background, begin, end_sessions, over
+from accounts.sessions import SEEN_AT, SIGNED_IN_AT, Left, SessionLimits, background, begin, end_sessions, left, over
 from audit.models import AuditEvent
 from audit.services import PLATFORM, facts_of
 from caseflow.domain.roles import Role
@@ -108,6 +108,40 @@ def test_a_page_that_looks_again_by_itself_keeps_nobody_signed_in(person: Person
     watched = Watched(person)
     assert all(watched.ask(timedelta(minutes=1), background(status)) for _ in range(29))
     assert not watched.ask(timedelta(minutes=1), background(status))
+
+
+def test_who_answers_the_warning_stays_in_and_a_request_that_only_looks_renews_nothing(person: Person) -> None:
+    client = signed_in(person)
+    assert is_in(client)
+    session = client.session
+    session[SEEN_AT] -= 59  # less than a minute: an ordinary request would not write it
+    session.save()
+    before = session[SEEN_AT]
+    client.get(HOME, headers={"X-Live": "yes"})
+    assert client.session[SEEN_AT] == before
+
+    answer = client.post("/console/me/stay/")
+
+    assert (answer.json(), client.get("/console/me/stay/").status_code) == ({"minutes": 30}, 405)
+    assert client.session[SEEN_AT] >= before + 59
+    assert Client().post("/console/me/stay/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("since_sign_in", "since_seen", "minutes", "is_fixed"),
+    [
+        (timedelta(0), timedelta(0), 30, False),
+        (timedelta(hours=2), timedelta(seconds=61), 28, False),
+        (timedelta(hours=11, minutes=50), timedelta(0), 10, True),
+        (timedelta(hours=12), timedelta(0), 1, True),
+    ],
+)
+def test_a_page_says_how_many_minutes_its_session_lasts_and_whether_activity_helps(
+    since_sign_in: timedelta, since_seen: timedelta, minutes: int, is_fixed: bool
+) -> None:
+    session = SessionStore()
+    session[SIGNED_IN_AT], session[SEEN_AT] = (int((NOON - one).timestamp()) for one in (since_sign_in, since_seen))
+    assert left(session, NOON) == Left(minutes, is_fixed)
 
 
 def test_not_every_request_writes_the_session(person: Person) -> None:

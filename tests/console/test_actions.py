@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from actions.models import Action
 from operations.models import DriftRun
 from tests.console.conftest import Page
-from tests.console.seeing import Desks, completed, in_doubt, outsider, queries_of
+from tests.console.seeing import Desks, completed, in_doubt, outsider
 from tests.console.test_navigation import badge
 from tests.driving import Engine, Story
 from tests.operations.test_drift import regular
@@ -210,18 +209,3 @@ def test_list_and_page_speak_both_languages(engine: Engine, desk: Desks, languag
     assert ("Не повторяйте, пока не сверено состояние." in page.text) == (language == "ru")
     assert ("Do not repeat it" in page.text) == (language == "en")
     assert done.email not in reader.get(f"{LIST}{done.notice.public_id}/").html
-
-
-def test_neither_list_nor_page_asks_more_when_there_is_more(engine: Engine, desk: Desks) -> None:
-    story = in_doubt(engine)
-    completed(engine)
-    reader = desk()
-    paths = [LIST, UNKNOWN, f"{LIST}{story.effect.public_id}/"]
-    before = [queries_of(reader, path) for path in paths]
-    for _ in range(3):
-        in_doubt(engine), completed(engine)
-    engine.outside.script("error_before", path="/operations/*", times=3)
-    for _ in range(3):
-        story.run_later("reconcile")
-    assert Action.objects.count() > 9
-    assert [queries_of(reader, path) for path in paths] == before

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from accounts.principal import SYSTEM
 from accounts.services import create_organisation, grant_role
@@ -137,19 +135,3 @@ def test_the_page_speaks_both_languages(engine: Engine, desk: Desks, language: s
     assert word in page.text
     assert ("Recommended step" in page.text) == (language == "en")
     assert page.inline == []
-
-
-def test_the_page_asks_no_more_for_more_cases(engine: Engine, desk: Desks) -> None:
-    stopped(engine), refused(engine)
-    reader = desk()
-
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as seen:
-            reader.get(PAGE)
-        return len(seen)
-
-    before = queries()
-    for _ in range(4):
-        stopped(engine)
-    refused(engine)
-    assert queries() == before

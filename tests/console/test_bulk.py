@@ -13,7 +13,7 @@ from caseflow.domain.roles import Role
 from operations.bulk import pause_bulk
 from operations.models import Bulk
 from tests.console.conftest import Page
-from tests.console.seeing import Desks, outsider, queries_of
+from tests.console.seeing import Desks, outsider
 from tests.driving import Engine, Story
 from tests.operations import standings as at
 from tests.operations.bulks import WHY, at_place, confirmed, numbers, previewed, run_once, stopped
@@ -170,18 +170,6 @@ def test_the_moving_part_alone_is_the_same_and_says_when_it_stands_still(engine:
     operator.post(address(bulk, "resume"))
     run_once(engine, bulk)
     assert numbers(bulk)["done"] == 1
-
-
-def test_the_pages_cost_the_same_however_long_the_list_is(engine: Engine, desk: Desks) -> None:
-    operator = desk("operator")
-
-    def costs() -> list[int]:
-        bulk = confirmed(previewed(engine, *stopped(engine, 1 if not Bulk.objects.exists() else 4)))
-        run_once(engine, bulk)
-        preview = previewed(engine, *stopped(engine))
-        return [queries_of(operator, path) for path in (address(bulk), address(preview), "/console/bulk/", LIST)]
-
-    assert costs() == costs()
 
 
 def test_previews_are_limited(engine: Engine, settings: Any, desk: Desks) -> None:

@@ -12,9 +12,8 @@ from caseflow.console import charts
 from caseflow.console.case_times import CaseTimes, times_of
 from caseflow.console.history import history_of
 from caseflow.domain.times import Part
-from cases.models import Case
 from cases.times import stored_parts
-from tests.console.seeing import Desks, completed, queries_of
+from tests.console.seeing import Desks, completed
 from tests.driving import Engine, Story
 
 
@@ -60,16 +59,6 @@ def test_the_case_page_shows_the_bar_its_meaning_and_the_same_in_numbers(
         assert page.text.count(part) >= 2  # the legend and the table
     assert page.inline == []
     assert page.html.index('id="now"') < page.html.index('id="times"') < page.html.index('id="known"')
-
-
-def test_a_case_that_was_tried_many_times_costs_no_query_more(engine: Engine, desk: Desks) -> None:
-    story = engine.proposed()
-    reader, path = desk(), f"/console/cases/{story.case.public_id}/"
-    before = queries_of(reader, path)
-    story.decide("return")
-    story.run()
-    assert Case.objects.get(pk=story.id).version > 4
-    assert queries_of(reader, path) == before
 
 
 def test_more_pieces_than_can_be_told_apart_are_put_together() -> None:

@@ -10,7 +10,7 @@ from accounts.principal import SYSTEM
 from accounts.services import create_organisation, grant_role
 from caseflow.domain.roles import Role
 from operations.models import DriftFinding, DriftRun
-from tests.console.seeing import Desks, completed, outsider, queries_of
+from tests.console.seeing import Desks, completed, outsider
 from tests.driving import Engine, Story
 from tests.operations.test_drift import regular
 
@@ -119,14 +119,3 @@ def test_the_page_speaks_both_languages(engine: Engine, desk: Desks, language: s
     page = desk(language=language).get(PAGE)
     assert title in page.text and page.inline == []
     assert ("Last seen" in page.text) == (language == "en")
-
-
-def test_the_page_asks_no_more_for_more_differences(engine: Engine, desk: Desks) -> None:
-    drifted(engine)
-    regular("day")
-    reader = desk()
-    before = queries_of(reader, PAGE)
-    for _ in range(3):
-        drifted(engine)
-    regular("day")
-    assert queries_of(reader, PAGE) == before

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tests.console.conftest import Page
-from tests.console.seeing import Desks, in_doubt, outsider, queries_of
+from tests.console.seeing import Desks, in_doubt, outsider
 from tests.driving import Engine, Story
 
 PAGE = "/console/"
@@ -84,12 +84,3 @@ def test_the_page_speaks_both_languages(engine: Engine, desk: Desks, language: s
     moved(engine, engine.proposed(), left=timedelta(hours=1))
     page = desk(language=language).get(PAGE)
     assert words in page.text and page.inline == []
-
-
-def test_the_page_asks_no_more_for_more_that_waits(engine: Engine, desk: Desks) -> None:
-    engine.proposed(), in_doubt(engine)
-    reader = desk()
-    before = queries_of(reader, PAGE)
-    for _ in range(3):
-        engine.proposed(), in_doubt(engine), engine.open(payment={"amount": "10.00"}).run()
-    assert queries_of(reader, PAGE) == before <= 20

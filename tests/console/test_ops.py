@@ -15,7 +15,7 @@ from caseflow.domain.roles import Role
 from cases.models import Pause, WorkerBeat
 from cases.models.task import QUICK, SLOW
 from cases.processes import all_processes
-from tests.console.seeing import Desks, outsider, queries_of
+from tests.console.seeing import Desks, outsider
 from tests.console.test_pages import sentences
 from tests.driving import Engine, Story
 
@@ -185,13 +185,3 @@ def test_both_languages_and_nothing_inline(engine: Engine, desk: Desks) -> None:
     assert page.inline == [] and desk("operator").get(PAGE).inline == []
     russian = desk("operator", language="ru").get(PAGE).text
     assert [one for one in sentences() if one in russian] == []
-
-
-def test_the_page_asks_no_more_for_more_tasks_and_processes(engine: Engine, desk: Desks) -> None:
-    waiting(engine)
-    beats("worker", pid=1, queues=QUEUES)
-    reader = desk("operator")
-    before = queries_of(reader, PAGE)
-    for pid in range(10, 14):
-        waiting(engine), beats("worker", pid=pid, queues=QUEUES)
-    assert queries_of(reader, PAGE) == before <= 30

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from babel.messages.pofile import read_po
 from django.conf import settings as configured
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from caseflow.domain import words
 from tests.console.conftest import Desk
@@ -159,30 +157,6 @@ def test_personal_text_is_on_no_page(engine: Engine, desk: Desks) -> None:
         page = desk("operator").client.get(path).content.decode()
         assert "телефон" not in page
         assert story.email not in page
-
-
-def test_no_page_asks_once_per_row(engine: Engine, desk: Desks) -> None:
-    engine.open(payment={"amount": "10.00"}).run()
-    story = engine.proposed()
-    reader = desk()
-    paths = [path for path in pages_of(story) if path != "/console/me/"]
-
-    def queries() -> list[int]:
-        counts = []
-        for path in paths:
-            with CaptureQueriesContext(
-                connection,
-            ) as seen:
-                reader.get(path)
-            counts.append(len(seen))
-        return counts
-
-    before = queries()
-    for _ in range(3):
-        engine.proposed(about=story)
-        engine.open(payment={"amount": "10.00"}).run()
-    assert queries() == before
-    assert max(before) <= 30
 
 
 def test_a_failure_names_the_request(desk: Desks, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from caseflow.domain.drawing import arrows_of
 from caseflow.domain.lifecycle import STANDARD, Event, State
 from caseflow.domain.roles import Role
 from tests.console.conftest import Page
-from tests.console.seeing import Desks, completed, outsider, queries_of
+from tests.console.seeing import Desks, completed, outsider
 from tests.driving import Engine, processes
 
 LIST, PAGE = "/console/processes/", "/console/processes/restore_access/"
@@ -140,17 +140,6 @@ def test_the_pages_speak_both_languages(engine: Engine, desk: Desks, language: s
     assert word in page.text and page.inline == []
     assert ("Every way from state to state" in page.text) == (language == "en")
     assert reader.get(LIST).inline == []
-
-
-def test_the_pages_ask_no_more_for_more_cases(engine: Engine, desk: Desks) -> None:
-    engine.proposed()
-    engine.open(payment={"amount": "10.00"}).run()
-    reader = desk()
-    before = [queries_of(reader, path) for path in (LIST, PAGE)]
-    for _ in range(3):
-        engine.proposed(), completed(engine)
-        engine.open(payment={"amount": "10.00"}).run()
-    assert [queries_of(reader, path) for path in (LIST, PAGE)] == before
 
 
 def test_the_way_of_a_case_shows_each_state_it_passed_and_where_it_is(engine: Engine) -> None:

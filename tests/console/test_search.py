@@ -10,7 +10,7 @@ import pytest
 from actions.models import ExternalCall
 from cases.models import Observation
 from tests.console.conftest import Desk, Page
-from tests.console.seeing import Desks, completed, in_doubt, outsider, queries_of
+from tests.console.seeing import Desks, completed, in_doubt, outsider
 from tests.driving import Engine, Story
 
 PAGE = "/console/search/"
@@ -133,13 +133,3 @@ def test_the_page_speaks_both_languages(engine: Engine, desk: Desks, language: s
     reader = desk(language=language)
     for page in (look_for(reader, story.subscription), look_for(reader, "nothing"), reader.get(PAGE)):
         assert f"<h1>{title}</h1>" in page.html and page.inline == []
-
-
-def test_more_hits_cost_no_more_queries(engine: Engine, desk: Desks) -> None:
-    story = engine.proposed()
-    engine.open(about=story)
-    reader = desk()
-    before = queries_of(reader, f"{PAGE}?q={story.subscription}")
-    for _ in range(3):
-        engine.open(about=story)
-    assert queries_of(reader, f"{PAGE}?q={story.subscription}") == before

@@ -29,6 +29,16 @@ class Words:
     confirmed: str
     completed: str
     already: str
+    another_fact: str
+    waits_for_me: str  #: the mail to who may decide
+    search: str
+    cause: str
+    truth: str
+    next: str
+    reconcile: str
+    reason: str
+    unknown: str
+    print: str
 
 
 WORDS = {
@@ -48,6 +58,16 @@ WORDS = {
         confirmed="Confirmed by the service",
         completed="Completed",
         already="This proposal is decided already",
+        another_fact="1 other fact changed; it does not keep from deciding",
+        waits_for_me="Caseflow: Proposal {id} waits for your decision.",
+        search="Search by any id",
+        cause="Why it stands here",
+        truth="What is true",
+        next="What comes next",
+        reconcile="Check with the service",
+        reason="Reason",
+        unknown="Result unknown",
+        print="Print the case",
     ),
     "ru": Words(
         language="Русский",
@@ -65,6 +85,16 @@ WORDS = {
         confirmed="Подтверждено сервисом",
         completed="Завершено",
         already="По этому предложению решение уже принято",
+        another_fact="1 другой факт изменился; решению это не мешает",
+        waits_for_me="Caseflow: Предложение {id} ждёт вашего решения.",
+        search="Поиск по любому номеру",
+        cause="Почему дело здесь",
+        truth="Что известно точно",
+        next="Что дальше",
+        reconcile="Сверить с сервисом",
+        reason="Причина",
+        unknown="Результат неизвестен",
+        print="Распечатать дело",
     ),
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from stand.system import System
+from tests.flows.post_office import PostOffice
 from tests.flows.running import Bell, Running
 
 # Thousands of requests, of which only the last ones of a failed test would be of interest.
@@ -21,18 +22,25 @@ ALL_ROLES = ("simulator", "web", "worker-1", "worker-2", "dispatcher")
 @pytest.fixture(scope="session")
 def running_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("flows")
-    bell = Bell(folder / "bell")
+    bell, post_office = Bell(folder / "bell"), PostOffice()
     try:
-        environment = {"CASEFLOW_DEMO": "1", "CASEFLOW_UNDO_SECONDS": "0", "REDIS_URL": bell.url}
+        environment = {
+            "CASEFLOW_DEMO": "1",
+            "CASEFLOW_UNDO_SECONDS": "0",
+            "REDIS_URL": bell.url,
+            # The demo's people have no addresses: nobody is written to unless a test gives them one.
+            "CASEFLOW_STAFF_MAIL": post_office.url,
+        }
         with System(folder, database="caseflow_flows", environment=environment) as system:
             token = system.manage_json("bootstrap", "--demo")["token"]
-            running = Running(system, bell, token)
+            running = Running(system, bell, post_office, token)
             try:
                 yield running
             finally:
                 running.close()
     finally:
         bell.close()
+        post_office.close()
 
 
 @pytest.fixture

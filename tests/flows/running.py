@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from stand.processes import ProcessGroup
 from stand.system import System
 from stand.valkey import ROLE as VALKEY
 from stand.valkey import EmbeddedValkey
+from tests.flows.post_office import PostOffice
 
 FAILED = CHECKOUT / ".stand" / "failed"  #: where the logs of a failed test are kept
 CLOSED = ("COMPLETED", "CLOSED_NO_CHANGE")
@@ -71,9 +73,10 @@ class Bell:
 class Running:
     """The running system. `ask` and `tell` speak to PostgreSQL directly, as the owner."""
 
-    def __init__(self, system: System, bell: Bell, token: str) -> None:
+    def __init__(self, system: System, bell: Bell, post_office: PostOffice, token: str) -> None:
         self.system = system
         self.bell = bell
+        self.post_office = post_office
         self.outside = httpx2.Client(base_url=system.simulator_url, trust_env=False, timeout=30)
         self.machine = httpx2.Client(
             base_url=system.base_url, trust_env=False, timeout=30, headers={"Authorization": f"Bearer {token}"}
@@ -137,9 +140,9 @@ class Running:
 
     # What happens.
 
-    def a_ticket(self, **world: Mapping[str, Any]) -> Ticket:
+    def a_ticket(self, *, name: str = "", **world: Mapping[str, Any]) -> Ticket:
         """A ticket about a paid, inactive subscription of its own; `payment`, `subscription`, `customer` differ."""
-        name = uuid.uuid4().hex[:10]
+        name = name or uuid.uuid4().hex[:10]
         customer, payment, subscription = f"U-{name}", f"PAY-{name}", f"S-{name}"
         price = {"currency": "RUB"}
         self.put(
@@ -177,6 +180,30 @@ class Running:
         answer = self.machine.post("/api/v1/cases/", json=ticket.body)
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])
+
+    def read_again(self, public_id: str) -> None:
+        """Have the facts of a case read while it waits, as a doorbell of an outside system does; wait for it."""
+        self.ask(
+            "INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status,"
+            " attempt, returned, lost, available_at, last_error, last_error_text, fence, leased_by, created_at)"
+            " SELECT id, organisation_id, process || ':' || process_version, 'look', '', version, 'quick', 'due',"
+            " 0, 0, 0, clock_timestamp(), '', '', 0, '', clock_timestamp() FROM cases_case WHERE public_id = %s"
+            " RETURNING id",
+            public_id,
+        )
+        self.wait_for(lambda: self.history(public_id)[-1] == "facts.observed")
+
+    def mail_to(self, username: str, language: str, *, about: str) -> EmailMessage:
+        """Give the person an address, have the regular work look for whom to tell now, and wait for the letter."""
+        self._database.execute(
+            "UPDATE accounts_person SET email = username || '@example.org', language = %s WHERE username = %s",
+            [language, username],
+        )
+        self._database.execute("UPDATE cases_schedule SET next_at = clock_timestamp() WHERE stage = 'tell_staff'")
+        self.wait_for(lambda: self.post_office.about(about))
+        self._database.execute("UPDATE accounts_person SET email = '' WHERE username = %s", [username])
+        (letter,) = self.post_office.about(about)
+        return letter
 
     def sign_in(self, username: str) -> SignedIn:
         return SignedIn(self.system.base_url, username, f"demo-{username}-2026")

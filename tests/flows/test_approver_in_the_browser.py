@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
@@ -33,12 +34,10 @@ def waiting_case(running: Running) -> tuple[Ticket, str]:
 
 
 @pytest.mark.parametrize(("language", "scripts"), [("ru", True), ("en", True), ("ru", False), ("en", False)], ids=str)
-def test_an_approval_is_withdrawn_given_again_requested_and_then_confirmed(
+def test_a_mail_leads_to_an_approval_that_is_withdrawn_given_again_requested_and_then_confirmed(
     running: Running, new_context: NewContext, language: str, scripts: bool
 ) -> None:
     ticket, case = waiting_case(running)
-    # The service does what it is asked, and shows it late: until then nobody may say it is done.
-    running.script("stale_read", method="GET", path=f"/subscriptions/{ticket.subscription}", times=None)
     context = new_context(locale=LOCALES[language], java_script_enabled=scripts)
     person = Visitor(context.new_page(), running.system.base_url, language)
     words = WORDS[language]
@@ -49,8 +48,20 @@ def test_an_approval_is_withdrawn_given_again_requested_and_then_confirmed(
         else:
             running.wait_for(lambda: person.sees_after_reloading(text))
 
-    person.sign_in("approver", "/console/approvals/")
-    person.open_proposal(ticket)
+    # What changed is critical to nothing: the approver sees it, and may decide.
+    running.put(subscriptions=[{"id": ticket.subscription, "plan": "premium"}])
+    running.read_again(case)
+    # The service does what it is asked, and shows it late: until then nobody may say it is done.
+    running.script("stale_read", method="GET", path=f"/subscriptions/{ticket.subscription}", times=None)
+    proposal = running.proposals(case)[-1]["id"]
+    letter = running.mail_to("approver", language, about=proposal)
+    assert letter["Subject"].strip() == words.waits_for_me.format(id=proposal)
+    (link,) = re.findall(r"https?://\S+", letter.get_content())
+
+    person.sign_in("approver", link.removeprefix(running.system.base_url))
+    assert person.page.url == link
+    sees(words.another_fact)
+    sees("premium")
     person.approve()
     person.withdraw()
     assert running.case(case)["state"] == "WAITING_APPROVAL"
@@ -69,17 +80,18 @@ def test_an_approval_is_withdrawn_given_again_requested_and_then_confirmed(
     assert person.complaints == []
 
 
+@pytest.mark.parametrize("language", ["ru", "en"])
 def test_of_two_who_press_at_once_one_decides_and_the_other_is_told_who(
-    running: Running, new_context: NewContext
+    running: Running, new_context: NewContext, language: str
 ) -> None:
     ticket, case = waiting_case(running)
     people = {}
     for username in ("approver", "approver2"):
-        people[username] = Visitor(new_context(locale="ru-RU").new_page(), running.system.base_url, "ru")
+        people[username] = Visitor(new_context(locale=LOCALES[language]).new_page(), running.system.base_url, language)
         people[username].sign_in(username)
         people[username].open_proposal(ticket)
         people[username].ask_to_approve()
-    words = WORDS["ru"]
+    words = WORDS[language]
     answers: dict[str, list[int]] = {username: [] for username in people}
     for username, person in people.items():
         person.page.on(

@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.flows.browsing import Visitor
+from tests.flows.keyboard import tab_to
 from tests.flows.running import Running
-from tests.flows.test_pages_are_accessible import LOCALES, violations
+from tests.walk.walking import LOCALES, violations
 
 NewContext = Callable[..., BrowserContext]
-STEPS = 400  #: times that Tab may be pressed on the way to something
 SAID = {
     "en": ("2 cases will have their turn.", "2 of 2", "Every case of the list had its turn."),
     "ru": ("2 дела будут поставлены в очередь.", "2 из 2", "Все дела списка обработаны."),
 }
-
-
-def tab_to(page: Page, selector: str) -> None:
-    """Where the keyboard leads; the focus is to be seen there."""
-    for _ in range(STEPS):
-        page.keyboard.press("Tab")
-        if page.evaluate("what => document.activeElement.matches(what)", selector):
-            expect(page.locator(selector)).to_be_focused()
-            return
-    raise AssertionError(f"the keyboard does not lead to {selector}")
 
 
 @pytest.mark.parametrize("language", ["ru", "en"])

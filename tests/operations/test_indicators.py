@@ -14,7 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Organisation
-from actions.models import Action
+from actions.models import Action, ActionKind
 from approvals.models import Decision, Proposal
 from audit.models import AuditEvent
 from audit.services import facts_of
@@ -93,9 +93,10 @@ def standing_is_plain(scope: Scope, mine: Any) -> None:
     doubts = list(Action.objects.filter(case__in=mine, status="UNKNOWN"))
     assert sum(row.number for row in standing.count_unknown(scope)) == len(doubts)
     totals = standing.count_totals(scope)
-    assert (totals.open, totals.attention, totals.unknown) == (len(rows), len(stopped), len(doubts))
+    effects = [action for action in doubts if action.kind == ActionKind.EFFECT]
+    assert (totals.open, totals.attention, totals.unknown) == (len(rows), len(stopped), len(effects))
     assert totals.oldest_attention == min(case.state_since for case in stopped)
-    assert totals.oldest_unknown == min((action.first_sent_at for action in doubts), default=None)
+    assert totals.oldest_unknown == min((action.first_sent_at for action in effects), default=None)
 
 
 def work_is_plain(scope: Scope, window: Window) -> None:

@@ -16,7 +16,7 @@ from accounts.models import Person
 from accounts.sessions import background
 from caseflow.console import bulk_page
 from caseflow.console.bulk_page import ConfirmForm
-from caseflow.console.door import console_page, person_of, render_page
+from caseflow.console.door import console_page, person_of, render_page, render_part
 from caseflow.console.limiting import limit
 from caseflow.console.listing import Filters, rows_of
 from caseflow.console.problems import input_sentence
@@ -95,7 +95,7 @@ def status(request: HttpRequest, public_id: str) -> HttpResponse:
     """The part of the page that moves."""
     person = person_of(request)
     progress = bulk_page.progress_of(get_bulk(person, public_id), person)
-    return render_page(request, "console/bulk/progress.html", {"progress": progress, "fragment": True})
+    return render_part(request, "console/bulk/progress.html", {"progress": progress})
 
 
 @require_POST

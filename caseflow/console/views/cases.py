@@ -15,7 +15,7 @@ from accounts.sessions import background
 from caseflow.console.bulk_page import bar_for
 from caseflow.console.case_page import CasePage, gather, gather_now
 from caseflow.console.case_times import times_of
-from caseflow.console.door import console_page, get_case, person_of, render_page, require
+from caseflow.console.door import console_page, get_case, person_of, render_page, render_part, require
 from caseflow.console.forms import SupplyForm
 from caseflow.console.history import history_of
 from caseflow.console.limiting import limit
@@ -28,7 +28,6 @@ from caseflow.domain.roles import Right
 from cases.models import Case
 from cases.processes import get_process
 from cases.revealing import reveal
-from cases.selectors import get_intake
 from cases.supplying import MOVED_BY_DATA, supply_data
 
 
@@ -68,8 +67,8 @@ def status(request: HttpRequest, public_id: str) -> HttpResponse:
     """The part of the page that machines change; `seen` is the version that the page was made with."""
     now = gather_now(get_case(request, public_id), person_of(request))
     seen = request.GET.get("seen", "")
-    context = {"page": now, "case": now.case, "fragment": True, "outdated": seen != str(now.case.version)}
-    return render_page(request, "console/cases/now.html", context)
+    context = {"page": now, "case": now.case, "outdated": seen != str(now.case.version)}
+    return render_part(request, "console/cases/now.html", context)
 
 
 @require_POST
@@ -80,7 +79,7 @@ def supply(request: HttpRequest, public_id: str) -> HttpResponse:
     require(request, found, Right.SUPPLY_DATA)
     page = gather(found, person)
     process = get_process(found.process, found.process_version)
-    form = SupplyForm(process, page.fields, get_intake(found.pk).revision, request.POST)
+    form = SupplyForm(process, page.fields, page.revision, request.POST)
     if not form.is_valid():
         return _show(request, found, page, form, status=400)
     try:
@@ -123,7 +122,7 @@ def _supply_form(found: Case, page: CasePage) -> SupplyForm | None:
     if found.state not in MOVED_BY_DATA or (found.state != State.WAITING_DATA and not page.may_supply):
         return None
     process = get_process(found.process, found.process_version)
-    return SupplyForm(process, page.fields, get_intake(found.pk).revision)
+    return SupplyForm(process, page.fields, page.revision)
 
 
 def _show(

@@ -8,15 +8,16 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from accounts.principal import actor_of_person
-from accounts.sessions import ENDED, end_sessions
+from accounts.sessions import ENDED, end_sessions, left, renew
 from accounts.signing import SignInForm
 from caseflow.console.door import console_page, person_of, render_page
 
@@ -52,6 +53,15 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
     end_sessions(person, by=actor_of_person(person))
     messages.success(request, gettext("You are signed out on every device."))
     return redirect("console:sign-in")
+
+
+@require_POST
+@console_page
+def stay(request: HttpRequest) -> JsonResponse:
+    """Somebody answered the warning before the end of the session: how many minutes it lasts now."""
+    now = timezone.now()
+    renew(request.session, now)
+    return JsonResponse({"minutes": found.minutes if (found := left(request.session, now)) else 0})
 
 
 def locked_out(request: HttpRequest, credentials: dict[str, Any] | None = None, *args: Any) -> HttpResponse:
