@@ -107,6 +107,7 @@ class Walk:
         width = tab.evaluate("() => document.documentElement.scrollWidth")
         if width > NARROW["width"]:
             self.found.too_wide.append(f"{self._where}: {width} px on a screen of {NARROW['width']} px")
+        tab.emulate_media(color_scheme=self._looks.themes[0], reduced_motion="reduce")  # type: ignore[arg-type]
         self._picture(tab, page, f"{self._looks.themes[0]}-narrow")
         self.found.policy += [f"{self._where}: {said}" for said in tab.evaluate("() => window.refusedByPolicy")]
         self.found.pages += 1
