@@ -1,4 +1,4 @@
-"""The map of faults names only tests that exist, and leaves no row out."""
+"""The maps of proofs name only tests that exist, and leave no row out."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-MAP = (ROOT / "docs/proof/faults.md").read_text()
-NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", MAP)))
-#: (section.number, kind, tests, remark)
-ROWS = [[cell.strip() for cell in line.split("|")[1:-1]] for line in MAP.splitlines() if re.match(r"\| \d", line)]
-COUNTS = {"5": 58, "6": 23}  #: rows of each section of the list
+MAPS = {name: (ROOT / "docs" / name).read_text() for name in ("proof/faults.md", "console.md")}
+NAMED = sorted({found for text in MAPS.values() for found in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)})
+#: Map → section → its rows; the console's lines have one section.
+COUNTS = {"proof/faults.md": {"5.": 58, "6.": 23}, "console.md": {"": 40}}
+#: How the remark of a row without a test begins.
+OPEN = ("later", "cannot occur", "missing")
+
+
+def rows_of(name: str) -> list[list[str]]:
+    """(number, what it is about, tests, remark)"""
+    lines = [line for line in MAPS[name].splitlines() if re.match(r"\| \d", line)]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
 
 
 @cache
@@ -31,24 +38,24 @@ def _decorators(node: ast.FunctionDef) -> set[str]:
 
 
 @pytest.mark.parametrize("path", sorted({path for path, _ in NAMED}))
-def test_every_test_that_the_map_names_exists(path: str) -> None:
+def test_every_test_that_a_map_names_exists(path: str) -> None:
     assert sorted({name for named, name in NAMED if named == path} - functions_of(path)) == []
 
 
-@pytest.mark.parametrize(("section", "count"), COUNTS.items())
-def test_the_map_leaves_no_row_out(section: str, count: int) -> None:
-    found = [row[0] for row in ROWS if row[0].startswith(f"{section}.")]
-    assert found == [f"{section}.{number}" for number in range(1, count + 1)]
+@pytest.mark.parametrize(
+    ("name", "section", "count"), [(name, *one) for name, counts in COUNTS.items() for one in counts.items()]
+)
+def test_a_map_leaves_no_row_out(name: str, section: str, count: int) -> None:
+    found = [row[0] for row in rows_of(name) if row[0].startswith(section)]
+    assert found == [f"{section}{number}" for number in range(1, count + 1)]
 
 
-def test_every_row_is_shown_or_says_why_not() -> None:
-    silent = [
-        number
-        for number, _kind, shown, remark in ROWS
-        if "::" not in shown and not remark.startswith(("later", "cannot occur"))
-    ]
+@pytest.mark.parametrize("name", MAPS)
+def test_every_row_is_shown_or_says_why_not(name: str) -> None:
+    silent = [number for number, _, shown, remark in rows_of(name) if "::" not in shown and not remark.startswith(OPEN)]
     assert silent == []
 
 
-def test_nothing_else_in_the_map_looks_like_a_test() -> None:
-    assert len(re.findall(r"::", MAP)) == len(re.findall(r"`tests/[\w/]+\.py::\w+`", MAP))
+@pytest.mark.parametrize("name", MAPS)
+def test_nothing_else_in_a_map_looks_like_a_test(name: str) -> None:
+    assert len(re.findall(r"::", MAPS[name])) == len(re.findall(r"`tests/[\w/]+\.py::\w+`", MAPS[name]))

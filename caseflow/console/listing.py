@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 from urllib.parse import urlencode
 
@@ -174,10 +176,16 @@ def _named(text: str) -> Q:
 
 
 def _tabs(found: QuerySet[Case], filters: Filters) -> list[Tab]:
+    # COUNT(*) and a look for the very moments: both are answered from the index alone, however many cases there are.
     counted = {
-        row["state"]: row for row in found.values("state").annotate(number=Count("pk"), oldest=Min("state_since"))
+        row["state"]: row for row in found.values("state").annotate(number=Count("*"), oldest=Min("state_since"))
     }
-    oldest = dict(found.order_by("state", "state_since", "pk").distinct("state").values_list("state", "public_id"))
+    oldest: dict[str, str] = {}
+    if counted:
+        theirs = reduce(or_, (Q(state=state, state_since=row["oldest"]) for state, row in counted.items()))
+        rows = found.filter(theirs).order_by("pk").values_list("state", "public_id")
+        for state, public_id in rows:
+            oldest.setdefault(state, public_id)
     return [
         Tab(
             state=words.state_word(state.value),

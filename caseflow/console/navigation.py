@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from django.db.models import F, Func, IntegerField, QuerySet, Subquery
+from django.db.models import Func, IntegerField, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
@@ -176,5 +176,6 @@ _COUNTS = Kept(_counts)
 
 def _number(rows: QuerySet[Any]) -> Subquery:
     """How many rows there are, as a column of another query."""
-    count = Func(F("pk"), function="COUNT", output_field=IntegerField())
+    # Of rows and not of keys: an index that holds no key can answer it.
+    count = Func(template="COUNT(*)", output_field=IntegerField())
     return Subquery(rows.order_by().annotate(number_of_rows=count).values("number_of_rows"))

@@ -7,8 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import translation
+from django.utils.translation import gettext
 
 from accounts.principal import actor_of_person
+from caseflow.domain import words
 from cases.models import Task
 from cases.observing import newest_observations
 from tests.console.conftest import Desk
@@ -111,6 +114,36 @@ def test_requested_and_confirmed_are_told_apart(engine: Engine, desk: Desks) -> 
     page = reader.get(case)
     assert "Confirmed by the service" in page.text
     assert "The state was read back from the service." in page.text
+
+
+@pytest.mark.parametrize("language", ["ru", "en"])
+def test_no_page_file_answer_or_mail_says_done_before_the_state_was_read_back(
+    engine: Engine, desk: Desks, language: str
+) -> None:
+    story = engine.approved()
+    engine.outside.script("stale_read", method="GET", path=f"/subscriptions/{story.subscription}", times=None)
+    story.run("execute")
+    reader, case, action = desk(language=language), story.case.public_id, story.effect.public_id
+    assert story.effect.status == "REQUESTED"
+    pages = [
+        f"cases/{case}/",
+        f"cases/{case}/timeline/",
+        f"actions/{action}/",
+        f"approvals/{story.proposal.public_id}/",
+    ]
+    shown, told = [reader.get(f"/console/{page}").text for page in pages], []
+    for what in ("cases", "actions"):
+        answer = reader.client.post(f"/console/export/{what}/", {"form": "csv"})
+        told.append(b"".join(answer.streaming_content).decode())
+    told += [reader.client.get(f"/api/v1/cases/{case}/{part}").content.decode() for part in ("", "actions/")]
+    with translation.override(language):
+        confirmed = [gettext(text) for text in words.ACTIONS["CONFIRMED"]]
+        finished = [*confirmed, gettext(words.OUTCOMES["done"].help), "CONFIRMED", "COMPLETED"]
+        completed = gettext(words.STATES["COMPLETED"].label)  # a page names it in its picture of the way
+    for word in finished:
+        assert [text for text in shown + told if word in text] == [], word
+    assert [text for text in told if completed in text] == []
+    assert story.letters() == []
 
 
 def test_the_second_of_two_approvers_is_told_who_decided(engine: Engine, desk: Desks) -> None:

@@ -129,6 +129,7 @@ def test_the_list_counts_finds_and_keeps_its_filters_in_the_address(engine: Engi
     reader = desk()
     page = reader.get("/console/cases/")
     assert "Waiting for decision 1" in page.text and "Needs attention 1" in page.text and "2 cases" in page.text
+    assert f'class="oldest" href="/console/cases/{stopped.case.public_id}/"' in page.html
     for text in (story.case.external_id, story.case.external_id[:6], story.subscription, f" {story.case.external_id} "):
         found = reader.get(f"/console/cases/?q={text}")
         assert story.case.public_id in found.html

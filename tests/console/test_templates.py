@@ -37,3 +37,16 @@ def test_every_form_that_changes_something_carries_the_token(path: Path) -> None
 def test_a_script_of_the_console_builds_no_code_and_no_style(path: Path) -> None:
     source = path.read_text()
     assert not re.search(r"\beval\b|new Function|\.style\b|innerHTML|document\.write", source)
+
+
+def test_no_button_says_only_yes_or_ok() -> None:
+    labels = [
+        label
+        for path in PAGES
+        for button in re.findall(r"<button\b.*?</button>", path.read_text(), re.S)
+        for label in re.findall(r'translate "([^"]*)"', button)
+    ]
+    assert len(labels) > 20
+    assert {
+        label for label in labels if label.strip(" !.").lower() in ("ok", "yes", "no", "submit", "confirm")
+    } == set()

@@ -16,6 +16,12 @@ from tests.walk.story import Teller, Told
 from tests.walk.walking import LOCALES, Looks, Walk, violations
 
 REASON = {"ru": "Причина", "en": "Reason"}
+#: An image without a text, a style that the policy refuses, an error, and something that is wider than a small screen.
+FAULTS = """() => {
+  const main = document.querySelector("main");
+  main.insertAdjacentHTML("beforeend", "<img src='/static/console/icon.svg' width=700><p style='color: red'>-");
+  console.error("something went wrong");
+}"""
 WALKS = [Looks("ru", ["light"]), Looks("en", ["dark"])]
 
 
@@ -34,6 +40,17 @@ def test_nothing_is_wrong_with_any_page(told: Told, running: Running, browser: B
 
     assert [sentence for one in found for sentence in one.everything] == []
     assert [one.pages for one in found] == [len(PAGES)] * len(WALKS)
+
+
+def test_the_walk_notices_what_is_wrong(running: Running, browser: Browser) -> None:
+    walk, page = Walk(browser, running.system.base_url, Told(running), WALKS[0]), PAGES[0]
+    tab = walk.tab(page.who)
+    tab.goto(running.system.base_url + page.path)
+    tab.evaluate(FAULTS)
+    walk.examine(tab, page)
+    tab.context.close()
+
+    assert [name for name in ("violations", "console", "policy", "too_wide") if not getattr(walk.found, name)] == []
 
 
 def test_axe_finds_nothing_after_a_press(running: Running, new_context: Callable[..., BrowserContext]) -> None:

@@ -15,7 +15,9 @@ def test_keys_move_open_and_search_and_leave_who_types_alone(
     running: Running, new_context: Callable[..., BrowserContext]
 ) -> None:
     ticket, case = a_waiting_case(running)
-    page = new_context(locale="en-GB").new_page()
+    context = new_context(locale="en-GB")
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
     reader = Visitor(page, running.system.base_url, "en")
     reader.sign_in("viewer", "/console/cases/?state=WAITING_APPROVAL&sort=newest")
 
@@ -29,6 +31,9 @@ def test_keys_move_open_and_search_and_leave_who_types_alone(
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{running.system.base_url}/console/cases/{case}/")
 
+    page.keyboard.press("c")
+    expect(page.locator("#spoken")).to_have_text(f"Copied: {ticket.subscription}")
+    assert page.evaluate("() => navigator.clipboard.readText()") == ticket.subscription
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("g c ? j")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any
@@ -12,16 +13,21 @@ import pytest
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from accounts.models import Organisation, Person
+from accounts.principal import SYSTEM
+from accounts.services import grant_role
 from approvals.models import Proposal
 from audit.models import AuditEvent
 from caseflow.domain.canonical import canonical_bytes
 from caseflow.domain.lifecycle import State
+from caseflow.domain.roles import Role
 from caseflow.domain.words import REASONS
 from caseflow.invariants.running import ask_all
 from caseflow.processes.restore_access import RestoreAccess
 from cases.models import Case
 from cases.personal import read_texts
 from cases.times import COLUMNS, PARTS
+from tests.console.conftest import Desk
 from tests.generated.cast import find_or_make_casts
 from tests.generated.draft import Frame
 from tests.generated.making import SeedUsed, draft_of, make_cases
@@ -29,7 +35,8 @@ from tests.generated.rows import Keys
 from tests.generated.steps import CLAIMS
 from tests.generated.stories import STORIES
 
-MANY = 20_000
+FEW, MANY = 500, 20_000
+LIST = "/console/cases/"
 
 #: Reasons that no case of `restore_access` stops for: they need two effects, a compensation, or rules to come.
 OF_OTHERS = {
@@ -131,10 +138,35 @@ def test_cases_that_were_closed_before_are_measured_by_the_migration(owner: psyc
     assert times() == (Case.objects.filter(closed_at__isnull=False).count(), 0)
 
 
+def list_time(reader: Desk) -> float:
+    """Seconds for the list of fifty: the best of some, as others use the machine, too."""
+
+    def once() -> float:
+        begun = time.perf_counter()
+        page = reader.get(LIST)
+        assert page.html.count("<tr>") == 51
+        return time.perf_counter() - begun
+
+    return min(once() for _ in range(20))
+
+
 @pytest.mark.timeout(600)
-def test_the_parts_of_twenty_thousand_cases_add_up(owner: psycopg.Connection[Any]) -> None:
-    made = make_cases(owner, count=MANY)
-    print(f"{made.cases} cases, {made.rows} rows in {made.seconds:.1f} s")
+def test_the_times_of_twenty_thousand_cases_add_up_and_a_list_among_them_takes_at_most_twice_as_long(
+    owner: psycopg.Connection[Any],
+) -> None:
+    make_cases(owner, count=FEW)
+    person = Person.objects.create_user(username="everywhere")
+    for organisation in Organisation.objects.all():
+        grant_role(person=person, organisation=organisation, role=Role.VIEWER, by=SYSTEM)
+    reader = Desk(person, "en")
+    among_few = list_time(reader)
+    made = make_cases(owner, count=MANY - FEW, seed=2)
+    owner.execute("VACUUM ANALYZE cases_case")  # as the server itself does after so many rows
+    among_many = list_time(reader)
+    print(
+        f"{made.cases} cases, {made.rows} rows in {made.seconds:.1f} s; a list: {among_few:.3f} s, {among_many:.3f} s"
+    )
     closed, wrong = times()
     assert closed > MANY / 2
     assert wrong == 0
+    assert among_many < 2 * among_few

@@ -89,7 +89,7 @@ class Walk:
         return self.found
 
     def _look(self, page: Page) -> None:
-        tab = self._tab(page.who)
+        tab = self.tab(page.who)
         self._where, self._expected = f"{page.name}, {self._looks.language}", page.status
         tab.set_viewport_size(WIDE)
         path = page.path.format_map(self._told.places)
@@ -99,6 +99,10 @@ class Walk:
         if page.press:
             tab.locator(page.press).first.click()
             tab.locator("dialog[open]").wait_for()
+        self.examine(tab, page)
+
+    def examine(self, tab: Tab, page: Page) -> None:
+        """What is wrong with the page as it stands there."""
         for theme in self._looks.themes:
             tab.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
             self._ask_axe(tab, theme)
@@ -107,6 +111,7 @@ class Walk:
         width = tab.evaluate("() => document.documentElement.scrollWidth")
         if width > NARROW["width"]:
             self.found.too_wide.append(f"{self._where}: {width} px on a screen of {NARROW['width']} px")
+        tab.emulate_media(color_scheme=self._looks.themes[0], reduced_motion="reduce")  # type: ignore[arg-type]
         self._picture(tab, page, f"{self._looks.themes[0]}-narrow")
         self.found.policy += [f"{self._where}: {said}" for said in tab.evaluate("() => window.refusedByPolicy")]
         self.found.pages += 1
@@ -122,7 +127,8 @@ class Walk:
         folder = self._looks.pictures / f"{self._looks.language}-{variant}"
         tab.screenshot(path=folder / f"{page.name}.png", full_page=not page.press)
 
-    def _tab(self, who: str) -> Tab:
+    def tab(self, who: str) -> Tab:
+        """The page of this person, or of somebody who has not signed in."""
         if who not in self._tabs:
             context = self._browser.new_context(locale=LOCALES[self._looks.language], viewport=WIDE)  # type: ignore[arg-type]
             context.add_init_script(_LISTEN)
