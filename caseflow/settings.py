@@ -15,6 +15,7 @@ from caseflow.settings_environment import (
     REDIS_URL,
     database_owner_url,
     database_url,
+    documents_folder,
     log_level,
     outgoing_hosts,
     staff_mail,
@@ -32,13 +33,19 @@ ADAPTERS = {
     "payments": "integrations.payments.Payments",
     "subscriptions": "integrations.subscriptions.Subscriptions",
     "mail": "integrations.mail.Mail",
+    "documents.data": "documents.data.DataSets",
+    "documents.store": "documents.adapter.ReportStore",
+    "documents.recipients": "documents.recipients.Recipients",
 }
 
 ADAPTER_OPTIONS = {name: {"base_url": address} for name, address in systems.items()}
 CASEFLOW_OUTGOING_HOSTS = outgoing_hosts
 
 #: The explicit list of processes; a new process is one more line.
-PROCESSES = ["caseflow.processes.restore_access.RestoreAccess"]
+PROCESSES = [
+    "caseflow.processes.restore_access.RestoreAccess",
+    "caseflow.processes.department_report.DepartmentReport",
+]
 
 # Django ---------------------------------------------------------------------------------------------------------------
 
@@ -65,6 +72,7 @@ INSTALLED_APPS = [
     "accounts",
     "cases",
     "approvals",
+    "documents",
     "actions",
     "operations",
     # Last: its `ready()` looks at what the others registered.
@@ -197,6 +205,15 @@ STORAGES = {
         if static_root
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
+    #: Data sets and the files made from them; nothing here is served by its address.
+    "documents": {
+        "BACKEND": "documents.storage.FolderStorage",
+        "OPTIONS": {
+            "location": documents_folder or BASE_DIR / ".stand" / "documents",
+            "file_permissions_mode": 0o640,
+            "directory_permissions_mode": 0o750,
+        },
+    },
 }
 
 # Words and time -------------------------------------------------------------------------------------------------------
@@ -262,6 +279,9 @@ LOGGING = {
         # It would write every address it asks, and those hold the ids of customers and payments.
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
+        # They would write a page of glyphs for each file, and words of a ticket that the font lacks.
+        "fontTools": {"level": "WARNING"},
+        "fpdf": {"level": "ERROR"},
     },
 }
 

@@ -93,6 +93,10 @@ REASONS: dict[str, Word] = {
     "worker_lost": Word(_("The worker stopped again and again"), _("This task ends its process. Call the developers.")),
     "invalid_data": Word(_("The outside system refused the data"), _("Correct the input, then go on.")),
     "not_permitted": Word(_("The outside system denied access"), _("Ask the owner of the outside system.")),
+    "no_room": Word(
+        _("The outside system has no room"),
+        _("It is full or can only be read, and nothing was stored. Ask its owner to make room, then check again."),
+    ),
     "permanent_fault": Word(_("The outside system answered wrongly"), _("Ask the owner of the outside system.")),
     "internal_error": Word(_("The application failed"), _("Call the developers and name this case.")),
     "data_asked": Word(_("The approver asked for data"), _("Supply the data that was asked for.")),
@@ -133,6 +137,13 @@ REASONS: dict[str, Word] = {
     ),
     "notice_unconfirmed": Word(
         _("A notice was not confirmed"), _("The effects stand. Send the notice again or finish without it.")
+    ),
+    "no_access": Word(
+        _("A recipient may not open it"),
+        _(
+            "Everybody else was told. Ask the organisation's administrator to grant the recipient access, or let the"
+            " case end without that message; then send the notice."
+        ),
     ),
     "broken_proposal": Word(_("The proposal broke a rule"), _("Read which rule, then ask again or handle it by hand.")),
     "no_decider": Word(
@@ -214,6 +225,7 @@ EVENTS: dict[str, str] = {
     "action.refused": _("Change refused by the service"),
     "action.cancelled": _("Change cancelled before it was sent"),
     "action.awaiting": _("Accepted; the read-back is still the old state"),
+    "action.held_back": _("Message held back: its recipient may not have it"),
     "action.busy": _("Waiting: another case is changing the same object"),
     "access.refused": _("A person without the right was refused"),
     "decision.refused": _("A decision was not accepted"),
