@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,14 @@ class Bureau:
             "department": "sales",
             "kind": "requests",
             "period": period or self.period,
-            "principal": self.operator,
+            "principal": words.pop("principal", None) or self.operator,
             "recipients": recipients,
         }
         return request_report(**(asked | words))
 
-    def correct(self, obligation: Obligation, *, person: Person | None = None, reason: str = "A row was wrong") -> Requested:
+    def correct(
+        self, obligation: Obligation, *, person: Person | None = None, reason: str = "A row was wrong"
+    ) -> Requested:
         return correct_report(obligation=obligation, reason=reason, person=person or self.operator)
 
     def story(self, requested: Requested) -> Story:
@@ -62,10 +63,14 @@ class Bureau:
         return story
 
     def take_access(self, person: Person) -> None:
-        revoke_role(person=person, organisation=self.engine.organisation, role=Role.REPORT_READER, by=SYSTEM, **self._where)
+        revoke_role(
+            person=person, organisation=self.engine.organisation, role=Role.REPORT_READER, by=SYSTEM, **self._where
+        )
 
     def give_access(self, person: Person) -> None:
-        grant_role(person=person, organisation=self.engine.organisation, role=Role.REPORT_READER, by=SYSTEM, **self._where)
+        grant_role(
+            person=person, organisation=self.engine.organisation, role=Role.REPORT_READER, by=SYSTEM, **self._where
+        )
 
     @property
     def _where(self) -> dict[str, Any]:
@@ -90,7 +95,9 @@ class Bureau:
 @pytest.fixture
 def bureau(engine: Engine, settings: Any, tmp_path: Path) -> Bureau:
     store = settings.STORAGES["documents"]
-    settings.STORAGES = settings.STORAGES | {"documents": store | {"OPTIONS": store["OPTIONS"] | {"location": tmp_path}}}
+    settings.STORAGES = settings.STORAGES | {
+        "documents": store | {"OPTIONS": store["OPTIONS"] | {"location": tmp_path}}
+    }
     (department,) = create_departments(organisation=engine.organisation, names=[("sales", "Sales")])
     bureau = Bureau(engine, department, [])
     for name in ("anna", "boris", "clara"):
@@ -101,5 +108,3 @@ def bureau(engine: Engine, settings: Any, tmp_path: Path) -> Bureau:
         bureau.heads.append(person)
         bureau.give_access(person)
     return bureau
-
-
