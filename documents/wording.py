@@ -10,17 +10,16 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
 from caseflow.domain import words
 from caseflow.domain.lifecycle import CLOSED
-from caseflow.domain.words import gettext_noop
 from cases.processes import all_processes
 
 from .datasets import DataSet
 
 #: What is promised regularly: kind → its title.
-KINDS: dict[str, str] = {"requests": gettext_noop("Requests")}
+KINDS = {"requests": pgettext_lazy("report", "Requests")}
 
 Row = Mapping[str, Any]
 
@@ -63,7 +62,7 @@ def count(data: DataSet) -> Counts:
 
 
 def kind_title(kind: str) -> str:
-    return gettext(KINDS[kind]) if kind in KINDS else kind
+    return str(KINDS.get(kind, kind))
 
 
 def title_of(data: DataSet) -> str:
