@@ -14,7 +14,12 @@ from .models import Document
 
 def may_open(principal: Principal, document: Document) -> bool:
     """One query, of this moment."""
-    return access.has_department_right(principal, document.department, Right.OPEN_DOCUMENTS)
+    return may_open_in(principal, document.department)
+
+
+def may_open_in(principal: Principal, department: Department) -> bool:
+    """One query. Whether every document of the department may be opened."""
+    return access.has_department_right(principal, department, Right.OPEN_DOCUMENTS)
 
 
 def documents_in_sight(principal: Principal) -> QuerySet[Document]:

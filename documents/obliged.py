@@ -12,9 +12,8 @@ from accounts.models import Department, Organisation
 from caseflow.domain.errors import BadInput
 from caseflow.domain.identifiers import normalise_external_id
 from caseflow.domain.periods import Period
+from caseflow.processes.department_report import SOURCE
 from cases.models import Case, IntakeRevision
-
-SOURCE = "reports"  #: of the cases that fulfil obligations; no ticket comes from there
 
 
 @dataclass(frozen=True, slots=True)

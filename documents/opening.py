@@ -50,7 +50,8 @@ def open_document(person: Person, public_id: str, form: str) -> Opened:
 
 def _record(document: Document, person: Person, form: str) -> None:
     facts = {"document": document.public_id, "form": form, "edition": document.edition}
-    with transaction.atomic():
+    # Committed before a byte goes out: nobody can have read what nobody is on record for.
+    with transaction.atomic(durable=True):
         DocumentOpening.objects.create(document=document, person=person, form=form, at=database_now())
         actor = actor_of_person(person)
         record_organisation_event(document.organisation_id, "document.opened", actor=actor, facts=facts)

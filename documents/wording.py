@@ -14,6 +14,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_l
 
 from caseflow.domain import words
 from caseflow.domain.lifecycle import CLOSED
+from caseflow.domain.periods import Period
 from cases.processes import all_processes
 
 from .datasets import DataSet
@@ -67,16 +68,18 @@ def kind_title(kind: str) -> str:
 
 def title_of(data: DataSet) -> str:
     """“Requests, Sales, 1 October 2026”."""
-    about = data.about
-    return f"{kind_title(about['kind'])}, {about['department']}, {period_text(data.start, data.end, data.zone)}"
+    return title(data.about["kind"], data.about["department"], data.about["period"])
 
 
-def period_text(start: datetime, end: datetime, zone: ZoneInfo) -> str:
-    """The dates of [start, end) in `zone`: one, or the first and the last."""
-    first = start.astimezone(zone).date()
-    last = (end - timedelta(microseconds=1)).astimezone(zone).date()
-    days = [date_format(day, "j E Y") for day in dict.fromkeys((first, last))]
-    return " – ".join(days)
+def title(kind: str, department: str, period: str) -> str:
+    return f"{kind_title(kind)}, {department}, {period_text(period)}"
+
+
+def period_text(text: str) -> str:
+    """The dates of a period such as 2026-W40: one, or the first and the last."""
+    period = Period.parse(text)
+    last = period.next().first - timedelta(days=1)
+    return " – ".join(date_format(day, "j E Y") for day in dict.fromkeys((period.first, last)))
 
 
 def introduction(data: DataSet, counts: Counts, edition: int) -> list[str]:

@@ -289,7 +289,8 @@ ORGANISATION_EVENTS: dict[str, str] = {
     "schedule.left_out": _("Periods missed long ago were left out"),
     "repair.done": _("A repairing command was run"),
     "export.made": _("An export was taken out"),
-    "document.downloaded": _("A document was downloaded"),
+    "document.opened": _("A document was opened"),
+    "document.registered": _("A document was made"),
 }
 #: What happens to a notice is no change outside.
 NOTICE_EVENTS: dict[str, str] = {

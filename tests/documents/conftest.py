@@ -15,12 +15,12 @@ from accounts.principal import SYSTEM
 from accounts.services import create_departments, create_organisation
 from caseflow.domain.canonical import canonical_bytes
 from caseflow.domain.outcomes import Outcome
+from caseflow.processes.department_report import SOURCE
 from cases.intake import open_case
 from cases.models import Case
 from documents.adapter import ReportStore
 from documents.data import DataSets
 from documents.datasets import store_lines
-from documents.obliged import SOURCE
 from documents.storage import FolderStorage, document_store
 from tests.factories import T4821
 
