@@ -25,7 +25,6 @@ from documents.storage import FolderStorage, document_store
 from tests.factories import T4821
 
 DAY = "2026-10-01"
-REPORTS = "caseflow.processes.department_report.DepartmentReport"
 ABOUT: dict[str, Any] = {
     "format": 1,
     "organisation": "Акме",
@@ -55,8 +54,6 @@ def store(tmp_path: Path, settings: Any) -> Iterator[FolderStorage]:
     """Of this test alone."""
     folder = tmp_path / "store"
     told = {**settings.STORAGES["documents"], "OPTIONS": {"location": folder}}
-    if REPORTS not in settings.PROCESSES:
-        settings.PROCESSES = [*settings.PROCESSES, REPORTS]
     settings.STORAGES = {**settings.STORAGES, "documents": told}
     yield document_store()
     shutil.rmtree(folder, ignore_errors=True)
@@ -123,6 +120,16 @@ class Sales:
 
 @pytest.fixture
 def sales(database: None) -> Sales:
+    return _sales()
+
+
+@pytest.fixture
+def committed_sales(committing_database: None) -> Sales:
+    """The same where several connections see it."""
+    return _sales()
+
+
+def _sales() -> Sales:
     organisation = create_organisation(slug="acme", name="Акме")
     (department,) = create_departments(organisation=organisation, names=[("sales", "Продажи")])
     made = Sales(organisation, department, "")

@@ -19,8 +19,10 @@ from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, ReadFaile
 from documents.adapter import ReportStore
 from documents.models import Document
 from documents.storage import ASIDE, HALF_WRITTEN_AFTER, FolderStorage
+from integrations.contract import Adapter
 from tests.documents.conftest import Sales
 from tests.hooked import Killed
+from tests.steps import together
 
 KEY = "department_report:A-0000000001"
 
@@ -194,3 +196,26 @@ def test_the_database_keeps_one_document_for_an_edition_and_changes_none(sales: 
 
 def test_half_written_means_older_than_any_writing_takes() -> None:
     assert timedelta(minutes=10) <= HALF_WRITTEN_AFTER
+
+
+def test_the_store_keeps_the_contract_of_every_adapter(sales: Sales) -> None:
+    store = ReportStore()
+    assert isinstance(store, Adapter)
+    assert store.honours_keys and store.can_lookup and store.confirms_by == "read"
+    assert timedelta(0) < store.settles_after < store.key_life
+    assert store.owner.team and store.owner.contact
+    assert lookup() == NotApplied("no_such_document", "no whole document was made under this key")
+    outcome = store.perform("shred", sales.subject, {}, key=KEY, call_id="call")
+    assert isinstance(outcome, Refused) and outcome.code == "unknown_operation"
+    with pytest.raises(ReadFailed, match="nothing called"):
+        store.read("weather", sales.subject, call_id="call")
+    assert store.read("document", "nothing/like/this/2026-10-01", call_id="call") == {"status": "none"}
+
+
+def test_one_key_used_by_four_at_once_is_one_document(committed_sales: Sales, store: FolderStorage) -> None:
+    digest = committed_sales.data_of("T-1", "T-2")
+    outcomes = together(*[lambda: committed_sales.make(KEY, data_set=digest)] * 4)
+    assert all(isinstance(outcome, Confirmed) for outcome in outcomes), outcomes
+    assert len({outcome.external_id for outcome in outcomes}) == 1
+    assert Document.objects.count() == 1
+    assert len(files_of(store)) == 2 and files_of(store, ASIDE) == []
