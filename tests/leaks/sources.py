@@ -97,6 +97,18 @@ def _organisation(house: House) -> list[Values]:
     return [{"organisation": house.organisation.slug}]
 
 
+def _reports(house: House) -> list[Values]:
+    return [
+        {
+            "organisation": house.organisation.slug,
+            "department": row.department.slug,
+            "kind": row.kind,
+            "period": row.period,
+        }
+        for row in house.reports
+    ]
+
+
 _NOTHING = {"organisation": NOWHERE, "public_id": "M-0000000000"}
 
 #: The first whose expression is found in the pattern of a route fills its parameters.
@@ -106,6 +118,13 @@ SOURCES: list[tuple[str, Source]] = [
         Source(_recovery_kinds, {"public_id": "C-0000000000", "kind": "close"}),
     ),
     (r"cases/<str:public_id>/", _public_ids(Case, "C")),
+    (
+        r"reports/<\w+:organisation>/<\w+:department>/<\w+:kind>/<\w+:period>/",
+        Source(
+            _reports,
+            {"organisation": NOWHERE, "department": "nothing-dep", "kind": "requests", "period": "2024-10-01"},
+        ),
+    ),
     (r"(proposals|approvals)/<str:public_id>/", _public_ids(Proposal, "P")),
     (r"actions/<str:public_id>/", _public_ids(Action, "A")),
     (r"recoveries/<str:public_id>/", _public_ids(Recovery, "R")),

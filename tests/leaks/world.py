@@ -25,9 +25,10 @@ from cases.models import Case, Pause
 from cases.webhook_sources import create_source
 from operations.bulk import preview_bulk
 from operations.bulk_models import Bulk
-from operations.models import Recovery
+from operations.models import Obligation, Recovery
 from operations.ordering import order_recovery
 from operations.pausing import pause
+from operations.reporting import request_report
 from tests.stories import Engine, Story
 
 from .canaries import Kind, Owner, found_in, word
@@ -47,6 +48,7 @@ class House:
     stories: dict[str, Story] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
     accounts: list[ServiceAccount] = field(default_factory=list)
+    reports: list[Obligation] = field(default_factory=list)
 
     @property
     def organisation(self) -> Organisation:
@@ -146,7 +148,23 @@ def _house(owner: Owner, owner_connection: Any, outside: Any) -> House:
     _plant_recoveries(house)
     _plant_pauses(house)
     _plant_bulk(house)
+    _plant_report(house)
     return house
+
+
+def _plant_report(house: House) -> None:
+    """One that is made; its reader is the department's, who sees none of the cases it is about."""
+    requested = request_report(
+        organisation=house.organisation,
+        department=house.departments[0].slug,
+        kind="requests",
+        period="2024-10-01",
+        principal=house.people[Role.OPERATOR],
+    )
+    story = Story(house.engine, requested.edition.case_id, payment="", subscription="", customer="", email="")
+    _settle(story, "RECEIVED", "CHECKING", "EXECUTING", "NOTIFYING")
+    assert story.state == "COMPLETED", story.standing
+    house.reports.append(requested.obligation)
 
 
 def _plant_bulk(house: House) -> None:
