@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import audit, bulk, cases, exports, holding, pauses, plans, recoveries, reports, webhooks
+from .views import audit, bulk, cases, documents, exports, holding, pauses, plans, recoveries, reports, webhooks
 
 app_name = "api"
 
@@ -45,6 +45,7 @@ urlpatterns = [
         reports.ReportCorrectionsView.as_view(),
         name="report-corrections",
     ),
+    path("documents/<str:public_id>/download/", documents.DocumentDownloadView.as_view(), name="document-download"),
     path("bulk/", bulk.BulksView.as_view(), name="bulks"),
     path("bulk/<str:public_id>/", bulk.BulkView.as_view(), name="bulk"),
     path("bulk/<str:public_id>/items/", bulk.BulkItemsView.as_view(), name="bulk-items"),

@@ -7,6 +7,7 @@ from . import (
     audit,
     bulk,
     cases,
+    documents,
     hardening,
     pausing,
     people_at_work,
@@ -90,6 +91,14 @@ PROTECTIONS = (
     "wrong settings refused",
     "failpoints refused",
     "no personal text in logs",
+    "a registered document has its files",
+    "a finished file is adopted",
+    "adoption by digest",
+    "a document is made from the chosen data",
+    "access at every opening",
+    "every opening is on record",
+    "text stays text",
+    "data as of the period's end",
 )
 
 MUTATIONS = (
@@ -105,4 +114,5 @@ MUTATIONS = (
     *audit.MUTATIONS,
     *people_at_work.MUTATIONS,
     *hardening.MUTATIONS,
+    *documents.MUTATIONS,
 )

@@ -16,13 +16,16 @@ from django.db import IntegrityError, ProgrammingError, transaction
 
 from caseflow.domain import failpoints
 from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, ReadFailed, Refused
+from cases.models import Task
+from cases.models.platform import Schedule
+from cases.rows import database_now
 from documents.adapter import ReportStore
 from documents.models import Document
 from documents.storage import ASIDE, HALF_WRITTEN_AFTER, FolderStorage
 from integrations.contract import Adapter
 from tests.documents.conftest import Sales
 from tests.hooked import Killed
-from tests.steps import together
+from tests.steps import run_due, together
 
 KEY = "department_report:A-0000000001"
 
@@ -219,3 +222,16 @@ def test_one_key_used_by_four_at_once_is_one_document(committed_sales: Sales, st
     assert len({outcome.external_id for outcome in outcomes}) == 1
     assert Document.objects.count() == 1
     assert len(files_of(store)) == 2 and files_of(store, ASIDE) == []
+
+
+def test_half_written_files_are_cleared_away_by_regular_work(database: None, store: FolderStorage) -> None:
+    store.place("made/whole", lambda file: None)
+    left = Path(store.path(ASIDE)) / "left"
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    os.utime(store.path("made/whole"), (0, 0))
+    assert Schedule.objects.get(stage="sweep_documents").is_active
+    now = database_now()
+    Task.objects.create(stage="sweep_documents", available_at=now, created_at=now)
+    assert run_due(stage="sweep_documents") == 1
+    assert not left.exists() and store.exists("made/whole")

@@ -15,6 +15,7 @@ from actions.models import Action
 from approvals.models import Proposal
 from caseflow.domain.roles import Role
 from cases.models import Case, Pause, WebhookSource
+from documents.models import Document
 from operations.bulk_models import Bulk
 from operations.models import Recovery
 
@@ -109,6 +110,11 @@ def _reports(house: House) -> list[Values]:
     ]
 
 
+def _files(house: House) -> list[Values]:
+    documents = Document.objects.filter(organisation=house.organisation).order_by("pk")
+    return [{"public_id": one.public_id, "form": file["form"]} for one in documents for file in one.files]
+
+
 _NOTHING = {"organisation": NOWHERE, "public_id": "M-0000000000"}
 
 #: The first whose expression is found in the pattern of a route fills its parameters.
@@ -125,6 +131,8 @@ SOURCES: list[tuple[str, Source]] = [
             {"organisation": NOWHERE, "department": "nothing-dep", "kind": "requests", "period": "2024-10-01"},
         ),
     ),
+    (r"documents/<str:public_id>/<slug:form>/", Source(_files, {"public_id": "D-0000000000", "form": "xlsx"})),
+    (r"documents/<str:public_id>/", _public_ids(Document, "D")),
     (r"(proposals|approvals)/<str:public_id>/", _public_ids(Proposal, "P")),
     (r"actions/<str:public_id>/", _public_ids(Action, "A")),
     (r"recoveries/<str:public_id>/", _public_ids(Recovery, "R")),

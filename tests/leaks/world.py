@@ -23,6 +23,7 @@ from caseflow.domain.roles import RIGHTS_OF_SERVICES, Role
 from cases.intake import open_case
 from cases.models import Case, Pause
 from cases.webhook_sources import create_source
+from documents.models import Document
 from operations.bulk import preview_bulk
 from operations.bulk_models import Bulk
 from operations.models import Obligation, Recovery
@@ -123,7 +124,8 @@ def build(owner_connection: Any, outside: Any) -> World:
 
 def _ids_of(house: House) -> Iterator[tuple[str, tuple[Owner, Kind]]]:
     content: list[Any] = [Case, Proposal, Action, Recovery]
-    kinds = [(model, Kind.CONTENT) for model in content] + [(model, Kind.NAME) for model in (Pause, ServiceAccount)]
+    named: list[Any] = [Pause, ServiceAccount, Document]
+    kinds = [(model, Kind.CONTENT) for model in content] + [(model, Kind.NAME) for model in named]
     for model, kind in kinds:
         rows = model.objects.filter(**{model.organisation_path: house.organisation})
         yield from ((public_id, (house.owner, kind)) for public_id in rows.values_list("public_id", flat=True))
