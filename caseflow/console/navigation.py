@@ -90,7 +90,7 @@ ENTRIES: Sequence[Entry] = (
         "reports",
         gettext_lazy("Reports"),
         "list",
-        frozenset({"report", "document"}),
+        frozenset({"report", "document", "report-ask", "report-correct"}),
         rights=frozenset({Right.SEE_CASES, Right.OPEN_DOCUMENTS}),
     ),
     Entry("processes", gettext_lazy("Processes"), "change", frozenset({"process"})),
@@ -109,6 +109,13 @@ ENTRIES: Sequence[Entry] = (
         gettext_lazy("People and roles"),
         "people",
         frozenset({"people-of", "people-grant", "people-revoke"}),
+        rights=frozenset({Right.ADMINISTER}),
+    ),
+    Entry(
+        "schedules",
+        gettext_lazy("Schedules of reports"),
+        "list",
+        frozenset({"schedule"}),
         rights=frozenset({Right.ADMINISTER}),
     ),
     Entry(

@@ -121,6 +121,16 @@ def _report(house: House, values: Values) -> list[Body]:
     return [Body(asked, True), Body(asked | {"recipients": [house.people[Role.VIEWER].username]}, True)]
 
 
+def _asked_for(house: House, values: Values) -> list[Body]:
+    return [Body({"department": house.departments[0].slug, "kind": "requests", "period": "2024-10-03"})]
+
+
+def _schedule(house: House, values: Values) -> list[Body]:
+    said = {"department": house.departments[0].slug, "kind": "requests", "length": "week", "at": "08:00"}
+    told = {"zone": "UTC", "grace": "60", "recipients": [house.people[Role.VIEWER].username]}
+    return [Body(said | told)]
+
+
 def _said(**said: Any) -> Callable[[House, Values], list[Body]]:
     return lambda house, values: [Body(said)]
 
@@ -143,6 +153,9 @@ BODIES: dict[str, Callable[[House, Values], list[Body]]] = {
     "api:pauses": _pause_json,
     "api:pause-end": _said_json(reason="probe"),
     "console:approve": _pressed,
+    "console:report-ask": _asked_for,
+    "console:report-correct": _said(reason="probe"),
+    "console:schedule": _schedule,
     "console:reject": _pressed,
     "console:return": _pressed,
     "console:ask-data": _pressed,

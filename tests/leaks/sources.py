@@ -17,7 +17,7 @@ from caseflow.domain.roles import Role
 from cases.models import Case, Pause, WebhookSource
 from documents.models import Document
 from operations.bulk_models import Bulk
-from operations.models import Recovery
+from operations.models import Recovery, ReportSchedule
 
 from .canaries import Kind
 from .routes import Route
@@ -115,6 +115,11 @@ def _files(house: House) -> list[Values]:
     return [{"public_id": one.public_id, "form": file["form"]} for one in documents for file in one.files]
 
 
+def _schedules(house: House) -> list[Values]:
+    rows = ReportSchedule.objects.filter(organisation=house.organisation)
+    return [{"organisation": house.organisation.slug, "number": row.pk} for row in rows]
+
+
 _NOTHING = {"organisation": NOWHERE, "public_id": "M-0000000000"}
 
 #: The first whose expression is found in the pattern of a route fills its parameters.
@@ -147,7 +152,14 @@ SOURCES: list[tuple[str, Source]] = [
     (r"machines/<str:organisation>/<str:public_id>/.*<str:prefix>", Source(_tokens, _NOTHING | {"prefix": "abcdefgh"})),
     (r"machines/<str:organisation>/<str:public_id>/", Source(_machines, _NOTHING)),
     (r"doorbells/<str:organisation>/<str:public_id>/", Source(_doorbells, _NOTHING)),
-    (r"(people|machines|doorbells)/<str:organisation>/", Source(_organisation, {"organisation": NOWHERE})),
+    (
+        r"schedules/<str:organisation>/<int:number>/",
+        Source(_schedules, {"organisation": NOWHERE, "number": NOBODY}),
+    ),
+    (
+        r"(people|machines|doorbells|schedules|reports/ask)/<str:organisation>/",
+        Source(_organisation, {"organisation": NOWHERE}),
+    ),
     (
         r"webhooks/<str:source>/",
         Source(

@@ -30,6 +30,7 @@ from operations.models import Obligation, Recovery
 from operations.ordering import order_recovery
 from operations.pausing import pause
 from operations.reporting import request_report
+from operations.scheduling import Wanted, set_schedule
 from tests.stories import Engine, Story
 
 from .canaries import Kind, Owner, found_in, word
@@ -167,6 +168,17 @@ def _plant_report(house: House) -> None:
     _settle(story, "RECEIVED", "CHECKING", "EXECUTING", "NOTIFYING")
     assert story.state == "COMPLETED", story.standing
     house.reports.append(requested.obligation)
+    wanted = Wanted(
+        department=house.departments[0].slug,
+        kind="requests",
+        length="day",
+        at="08:00",
+        cron="",
+        zone="UTC",
+        grace_minutes=60,
+        recipients=[house.people[Role.REPORT_READER].username],
+    )
+    set_schedule(organisation=house.organisation, wanted=wanted, person=house.people[Role.ORG_ADMIN])
 
 
 def _plant_bulk(house: House) -> None:

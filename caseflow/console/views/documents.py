@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from accounts import access
 from caseflow.console import document_page, reports_page
 from caseflow.console.door import console_page, person_of, render_page
 from caseflow.console.limiting import limit
@@ -18,8 +19,10 @@ from operations.report_selectors import get_obligation
 @require_safe
 @console_page
 def reports(request: HttpRequest) -> HttpResponse:
-    page = reports_page.gather_list(person_of(request), request.GET)
-    return render_page(request, "console/reports/list.html", {"page": page})
+    person = person_of(request)
+    page = reports_page.gather_list(person, request.GET)
+    askable = access.organisations_with(person, Right.OPEN_CASE).order_by("name", "pk")
+    return render_page(request, "console/reports/list.html", {"page": page, "askable": askable})
 
 
 @require_safe
@@ -38,6 +41,7 @@ def report(request: HttpRequest, organisation: str, department: str, kind: str, 
         "edition": standing.edition,
         "case": standing.case,
         "person": person,
+        "may_correct": access.has_right(person, obligation.organisation_id, Right.RECOVER),
     }
     return render_page(request, "console/reports/report.html", context)
 
