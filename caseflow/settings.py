@@ -32,7 +32,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 ADAPTERS = {
     "payments": "integrations.payments.Payments",
     "subscriptions": "integrations.subscriptions.Subscriptions",
-    "mail": "integrations.mail.Mail",
+    # With a mail server and no other address for `mail`, by SMTP: accepted by the mail server, delivery unknown.
+    "mail": "integrations.smtp_mail.SmtpMail" if staff_mail and "mail" not in systems else "integrations.mail.Mail",
     "documents.data": "documents.data.DataSets",
     "documents.store": "documents.adapter.ReportStore",
     "documents.recipients": "documents.recipients.Recipients",
@@ -178,7 +179,7 @@ DRAMATIQ_BROKER = {
 }
 DRAMATIQ_AUTODISCOVER_MODULES = ["actors"]
 
-# Mail to staff; customers are told by the mail system of ADAPTERS ----------------------------------------------------
+# The mail server: of mail to staff, and of the system `mail` where no other is named ----------------------------------
 
 CASEFLOW_STAFF_MAIL = bool(staff_mail)
 _mail_server = urlsplit(staff_mail)
