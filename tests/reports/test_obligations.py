@@ -18,6 +18,7 @@ from documents.models import Document
 from operations import report_opening
 from operations.models import Obligation, ReportSchedule
 from operations.report_opening import name_overdue, open_due
+from operations.report_selectors import list_overdue
 from operations.reporting import REASON_FIELD
 from tests.factories import make_organisation, make_person
 from tests.reports.conftest import Bureau
@@ -57,9 +58,11 @@ def test_asked_for_twice_and_past_its_grace_a_report_is_one_obligation_one_docum
     assert (name_overdue(), name_overdue()) == (1, 0)
     story = bureau.story(first)
     assert "obligation.overdue" in story.history()
+    assert [late.period for late in list_overdue(bureau.operator)] == [bureau.period]
     assert bureau.request().created is False
     story.run()
     assert (story.state, bureau.documents()) == ("COMPLETED", 1)
+    assert not list_overdue(bureau.operator).exists()
     assert len(bureau.letters()) == len(set(bureau.letters())) == 3
     assert bureau.request().edition == first.edition
     story.run()
