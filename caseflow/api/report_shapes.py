@@ -122,13 +122,12 @@ class ReportDetailSerializer(ReportSerializer):
     def get_editions(self, report: Obligation) -> list[Any]:
         rows = Document.objects.filter(department=report.department_id, kind=report.kind, period=report.period)
         documents = dict(rows.values_list("edition", "public_id"))
-        found: list[Any] = EditionSerializer(report.editions.all(), many=True, context={"documents": documents}).data
-        return found
+        editions: Any = report.editions.all()
+        return list(EditionSerializer(editions, many=True, context={"documents": documents}).data)
 
     @extend_schema_field(RecipientSerializer(many=True))
     def get_recipients(self, report: Obligation) -> list[Any]:
-        found: list[Any] = RecipientSerializer(deliveries_of(_newest(report).case), many=True).data
-        return found
+        return list(RecipientSerializer(deliveries_of(_newest(report).case), many=True).data)
 
 
 class ReportPageSerializer(serializers.Serializer[Any]):
