@@ -12,6 +12,7 @@ from . import (
     pausing,
     people_at_work,
     recovery,
+    reports,
     signing_in,
     tasks,
 )
@@ -99,6 +100,10 @@ PROTECTIONS = (
     "every opening is on record",
     "text stays text",
     "data as of the period's end",
+    "access at delivery",
+    "held-back messages are open again",
+    "cases opened by ourselves only",
+    "one edition under way",
 )
 
 MUTATIONS = (
@@ -108,6 +113,7 @@ MUTATIONS = (
     *actions.MUTATIONS,
     *pausing.MUTATIONS,
     *recovery.MUTATIONS,
+    *reports.MUTATIONS,
     *bulk.MUTATIONS,
     *signing_in.MUTATIONS,
     *access.MUTATIONS,
