@@ -14,13 +14,14 @@ from django.utils.translation import get_language, gettext
 from fpdf import FPDF
 
 from .datasets import DataSet
-from .wording import Cells, Counts, cut_sentence, introduction, state_counts, title_of, titles
+from .wording import COLUMNS, Cells, Counts, cut_sentence, introduction, state_counts, title_of
 
 FONTS = Path(__file__).parent / "fonts"
 PRINTED = 2_000  #: rows
 LONGEST_CELL = 60  #: characters; the workbook holds the whole of longer ones
-WIDTHS = (46, 30, 30, 44, 34, 24, 28, 28, 18)  #: millimetres; together the paper between its margins, roughly
+WIDTHS = (40, 30, 28, 52, 34, 24, 28, 28, 18)  #: millimetres; together the paper between its margins, roughly
 LINE = 5  #: millimetres
+RULE = 200  #: grey of the lines between rows, of 255
 
 
 class Paper(FPDF):
@@ -72,9 +73,11 @@ def _write_table(paper: FPDF, data: DataSet) -> None:
 
     def write_header() -> None:
         paper.set_font("DejaVu", style="B", size=6.5)
-        _write_row(paper, widths, titles(data.zone))
+        # The zone of the moments stands above the table; here it would be cut off.
+        _write_row(paper, widths, [str(title) for _, title in COLUMNS])
         paper.set_font("DejaVu", size=6.5)
 
+    paper.set_draw_color(RULE)
     write_header()
     for cells in Cells(data.zone).all(islice(data.rows(), PRINTED)):
         if paper.will_page_break(LINE):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Person
 from audit.models import AuditEvent
@@ -171,3 +173,27 @@ def test_a_corrected_edition_stands_beside_the_first_and_says_so(bureau: Bureau,
     assert f'href="/console/documents/{second.public_id}/"' in page
     page = _page(client, "/console/reports/acme/sales/requests/2024-10-01/")[1]
     assert page.index(second.public_id) < page.index("Earlier editions") < page.index(first.public_id)
+
+
+def test_a_search_by_its_id_goes_to_a_document_that_may_be_opened_and_finds_no_other(
+    bureau: Bureau, document: Document
+) -> None:
+    anna, boris, _ = bureau.heads
+    asked = f"/console/search/?q={document.public_id.lower()}"
+    assert _as(anna).get(asked).headers["Location"] == f"/console/documents/{document.public_id}/"
+    assert _as(boris).get(asked).status_code == 200
+
+
+def test_a_page_of_many_reports_costs_as_many_queries_as_one(bureau: Bureau) -> None:
+    client = _as(bureau.operator)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as made:
+            assert client.get("/console/reports/").status_code == 200
+        return len(made)
+
+    bureau.run(bureau.request())
+    one = queries()
+    for day in range(2, 6):
+        bureau.run(bureau.request(f"2024-10-0{day}"))
+    assert queries() == one
