@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -24,6 +26,9 @@ from stand.system import System
 PLACE = "document.renamed"  #: the file stands under its name, and nothing is on record yet
 READERS = ("reader", "viewer")
 UNLUCKY = "reader"  #: whose access is taken
+HOLD = 50.0  #: seconds; less than a stage's limit
+
+_numbers = count(1)
 
 
 def main() -> int:
@@ -66,11 +71,13 @@ def tell(system: System) -> dict[str, Any]:
     yesterday = datetime.now(ZoneInfo("Europe/Moscow")).date() - timedelta(days=1)
     wanted = {"organisation": "acme", "department": "sales", "kind": "requests", "period": yesterday.isoformat()}
 
-    killed = arm(system)
+    killed, held = arm(system, PLACE), hold_messages(system, len(READERS))
     report = answer_of(operator.post("/api/v1/reports/", wanted), 201)
     hit = system.wait_for(lambda: hit_at(system, killed))
-    access(system, UNLUCKY, "--revoke")
     again = answer_of(operator.post("/api/v1/reports/", wanted), 200)
+    system.wait_for(lambda: any(hit_at(system, name) for name in held))
+    access(system, UNLUCKY, "--revoke")
+    let_go(system, held)
     case = report["case"]
     system.wait_for(lambda: state_of(operator, case) == "NEEDS_ATTENTION", patience=90)
     stopped = answer_of(operator.get(f"/api/v1/cases/{case}/"), 200)
@@ -119,14 +126,24 @@ def access(system: System, username: str, *more: str) -> None:
     system.manage("grant_role", username, *role, *more, "--as", "admin", "--reason", "report story")
 
 
-def arm(system: System) -> str:
-    """Whoever comes by the place next is killed there."""
-    name = f"000001~{PLACE}~.json"
+def arm(system: System, place: str, *who: str, action: str = "exit", seconds: float = 0) -> str:
+    """What happens to whoever comes by the place next, if all of `who` applies; the name of it."""
+    name = f"{next(_numbers):06d}~{place}~{'+'.join(who)}.json"
     places = Path(system.environment["CASEFLOW_FAILPOINTS"])
     scratch = places / name
-    scratch.write_text(json.dumps({"action": "exit", "seconds": 0}))
+    scratch.write_text(json.dumps({"action": action, "seconds": seconds}))
     scratch.rename(places / "armed" / name)  # seen whole or not at all
     return name
+
+
+def hold_messages(system: System, number: int) -> list[str]:
+    """Nobody sends a message until it is let go."""
+    return [arm(system, "worker.claimed", "notify", action="hold", seconds=HOLD) for _ in range(number)]
+
+
+def let_go(system: System, names: Sequence[str]) -> None:
+    for name in names:
+        Path(system.environment["CASEFLOW_FAILPOINTS"], "taken", f"{name}.go").touch()
 
 
 def hit_at(system: System, name: str) -> dict[str, Any] | None:
