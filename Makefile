@@ -15,6 +15,7 @@ UV_COMPILE = $(PY) -m uv pip compile --quiet --universal --python-version 3.11 -
 help:
 	@echo "make demo    start everything on this machine with a story, print the address and the sign-ins"
 	@echo "make smoke   one ticket from a POST to COMPLETED through real processes, without a person"
+	@echo "make report-story   a report whose worker dies when its file is there: one document, one message each"
 	@echo "make test    install what the tests need, start real servers, run everything (ARGS=... goes to pytest)"
 	@echo "make faults  crash every process at every point, check that nothing is lost or doubled (ARGS=--only C23)"
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
@@ -62,6 +63,10 @@ demo: setup-demo
 
 smoke: setup-demo
 	$(PY) -m stand.smoke $(ARGS)
+
+.PHONY: report-story
+report-story: setup-demo
+	$(PY) -m stand.report_story $(ARGS)
 
 test: setup packages
 	$(PY) -m stand.testrun $(ARGS)

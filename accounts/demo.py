@@ -128,6 +128,7 @@ def _find_or_create_people(organisations: dict[str, Organisation]) -> dict[str, 
         Person(
             username=one.username,
             name=one.name,
+            email=f"{one.username}@example.org",
             password=make_password(one.password),
             language=organisations[one.organisation].language,
             time_zone=organisations[one.organisation].time_zone,

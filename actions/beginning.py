@@ -102,7 +102,7 @@ def begin_call(lease: Lease, planned: Planned, purpose: Purpose, readings: Readi
         hold_gate(caps, planned.spec.system)
         case = lock_case(lease.case.id)
         reached = _check(lease, planned, purpose, case, caps)
-        if purpose is not Purpose.NOTICE:
+        if purpose is not Purpose.NOTICE or planned.spec.preconditions:
             _check_facts(planned, readings)
         if reached:
             stopped_by = pause_reached(reached, system=planned.spec.system, organisation_id=case.organisation_id)

@@ -34,7 +34,11 @@ BUSY = timedelta(seconds=2)  #: until a busy subject is tried again
 FIRST_LOOK = timedelta(seconds=1)  #: from a lost answer to the first look-up
 
 #: Why the service said no is what a person has to do next (requirement C1).
-_WAYS_ON = {FaultKind.INVALID_DATA: "invalid_data", FaultKind.NOT_PERMITTED: "not_permitted"}
+_WAYS_ON = {
+    FaultKind.INVALID_DATA: "invalid_data",
+    FaultKind.NOT_PERMITTED: "not_permitted",
+    FaultKind.NO_ROOM: "no_room",
+}
 
 
 def load_execute(lease: Lease) -> Planned:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 from approvals.snapshots import effects_of
 from caseflow.domain.errors import CallRefused, LeaseLost, Purged
@@ -13,6 +15,7 @@ from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, Refused, Unknown
 from caseflow.domain.retry import GiveUp, RetryPolicy
 from cases.claiming import Lease
+from cases.observing import Readings, read_now, store_readings
 from cases.personal import digest_of_personal, read_texts
 from cases.settling import Fault, Settlement, settlement
 from cases.stages import policy_of
@@ -59,13 +62,15 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
     if lease.case is None:
         raise ValueError("a notice belongs to a case")
     text = notice_text(planned.spec.request, reference=lease.case.external_id)
+    readings = _read_again(lease, planned)
     try:
-        begun = begin_call(lease, planned, Purpose.NOTICE)
+        begun = begin_call(lease, planned, Purpose.NOTICE, readings)
     except CallRefused as refused:
         if refused.params["reason"] == "paused":
-            return wait_for_resuming(lease, planned, refused)
+            return wait_for_resuming(lease, planned, refused, readings)
         with settlement(lease) as settling:
-            _held_up(settling, refused.params["reason"])
+            _store(settling, planned, readings)
+            _held_up(settling, planned, refused)
         return settling.next_lease
     failpoint("notify.begun", *lease.about)
     request = {"subject": text.subject, "text": text.body, "reference": lease.case.public_id}
@@ -73,6 +78,7 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
     failpoint("notify.answered", *lease.about)
     try:
         with settlement(lease) as settling:
+            _store(settling, planned, readings)
             _settle(settling, planned, begun.call_id, outcome)
     except LeaseLost:
         end_own_call(begun.call_id, outcome)
@@ -80,16 +86,42 @@ def _send(lease: Lease, planned: Planned) -> Lease | None:
     return settling.next_lease
 
 
-def _held_up(settling: Settlement, reason: str) -> None:
-    match reason:
+def _read_again(lease: Lease, planned: Planned) -> Readings | None:
+    """The facts on which it depends whether this recipient may have the message; none for most. Raises ReadFailed."""
+    names = {path.partition(".")[0] for path in planned.spec.preconditions}
+    if not names or lease.case is None:
+        return None
+    return read_now(lease.case.definition, planned.intake, names, revision=planned.revision)
+
+
+def _store(settling: Settlement, planned: Planned, readings: Readings | None) -> None:
+    if readings is not None:
+        store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
+
+
+def _held_up(settling: Settlement, planned: Planned, refused: CallRefused) -> None:
+    match reason := refused.params["reason"]:
         case "moved_on":
             pass  # the case went another way; nobody waits for this notice
+        case "facts_changed":
+            _hold_back(settling, planned, refused.params["differences"])
+        case "facts_stale":
+            settling.again(timedelta(0), give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
         case "installation":
             settling.again(HELD_UP, give_back=True, fault=Fault(FaultKind.TRANSIENT, reason))
         case "began_already" | "key_expired":
             settling.fail(Fault(FaultKind.TRANSIENT, reason), rng=rng)
         case _:
             settling.exhaust("internal_error", Fault(FaultKind.PERMANENT, reason))
+
+
+def _hold_back(settling: Settlement, planned: Planned, differing: Mapping[str, Any]) -> None:
+    """This recipient may not have the message: it stays PLANNED with the reason until a person has seen to that."""
+    name = min(differing).partition(".")[0]
+    system = next(source.system for source in settling.case.definition.facts if source.name == name)
+    outcome = NotApplied(planned.spec.otherwise or "facts_changed")
+    facts = {"differences": differing} | owner_of(system)
+    _final(settling, planned, "", outcome, ActionStatus.PLANNED, more=facts)
 
 
 def _look_up(lease: Lease, planned: Planned) -> Lease | None:
@@ -155,19 +187,31 @@ def settle_exhausted(settling: Settlement, reason: str) -> bool:
     return True
 
 
-def _final(settling: Settlement, planned: Planned, call_id: str, outcome: Outcome, status: ActionStatus) -> None:
+def _final(
+    settling: Settlement,
+    planned: Planned,
+    call_id: str,
+    outcome: Outcome,
+    status: ActionStatus,
+    *,
+    more: Mapping[str, Any] | None = None,
+) -> None:
     """Nothing is left to ask about this notice. The last one of its plan moves the case."""
     confirmed_by = "receipt" if status is ActionStatus.CONFIRMED else ""
     store_outcome(planned.row_id or 0, call_id, outcome, status=status, confirmed_by=confirmed_by, settled=True)
-    facts = _about(planned, call_id) | {"status": status.value, "code": getattr(outcome, "code", "")}
+    code = getattr(outcome, "code", "")
+    facts = _about(planned, call_id) | {"status": status.value, "code": code} | dict(more or {})
     others = _others(planned)
-    unsettled = [found for found in others if found is None]
-    if settling.case.state is not State.NOTIFYING or settling.late or unsettled:
-        settling.record(f"action.{status.value.lower()}", facts=facts)
+    if settling.case.state is not State.NOTIFYING or settling.late or None in others:
+        settling.record(f"action.{'held_back' if status is ActionStatus.PLANNED else status.lower()}", facts=facts)
         return
-    if not all(found is ActionStatus.CONFIRMED for found in [status, *others]):
-        facts |= owner_of(planned.spec.system)
-        settling.move(Event.NOTICES_UNCONFIRMED, facts=facts, sets={"reason": "notice_unconfirmed"})
+    failed = {found for found in [(status, code), *others] if found and found[0] is not ActionStatus.CONFIRMED}
+    if failed:
+        # All that is missing was held back for one reason: that is what a person has to see to.
+        held_back = all(found is ActionStatus.PLANNED for found, _ in failed) and len(failed) == 1
+        reason = min(failed)[1] if held_back else "notice_unconfirmed"
+        facts = owner_of(planned.spec.system) | facts
+        settling.move(Event.NOTICES_UNCONFIRMED, facts=facts, sets={"reason": reason})
         return
     effects = effects_of(root_of(planned))
     if effects and all(effect.undoes for effect in effects):
@@ -176,15 +220,16 @@ def _final(settling: Settlement, planned: Planned, call_id: str, outcome: Outcom
         settling.move(Event.NOTICES_CONFIRMED if effects else Event.CLOSING_NOTICES_CONFIRMED, facts=facts)
 
 
-def _others(planned: Planned) -> list[ActionStatus | None]:
-    """The settled status of every other notice of the plan; None where one is not settled yet."""
+def _others(planned: Planned) -> list[tuple[ActionStatus, str] | None]:
+    """The settled status of every other notice of the plan with its code; None where one is not settled yet."""
     others = [notice.id for notice in planned.notices() if notice.id != planned.spec.id]
     if not others:
         return []
-    rows = dict(
-        Action.objects.filter(public_id__in=others, settled_at__isnull=False).values_list("public_id", "status")
-    )
-    return [ActionStatus(rows[other]) if other in rows else None for other in others]
+    settled = Action.objects.filter(public_id__in=others, settled_at__isnull=False)
+    rows = {
+        name: (ActionStatus(status), code) for name, status, code in settled.values_list("public_id", "status", "code")
+    }
+    return [rows.get(other) for other in others]
 
 
 def _address(lease: Lease, planned: Planned) -> str:

@@ -10,7 +10,9 @@ from approvals.proposing import next_number, store_proposal
 from approvals.snapshots import opened, resent
 from cases.rows import CaseRow
 
+from .models import Action, ActionStatus
 from .standing import PlanNow
+from .storing import ClockTimestamp
 
 
 def notices_to_send(case: CaseRow, plan: PlanNow, *, person: int, at: datetime) -> Sequence[str]:
@@ -18,11 +20,16 @@ def notices_to_send(case: CaseRow, plan: PlanNow, *, person: int, at: datetime) 
 
     The caller holds the case. A notice that may have arrived is never sent again under its old key.
     """
+    ids = [notice.id for notice in plan.left]
+    held_back = Action.objects.filter(public_id__in=ids, status=ActionStatus.PLANNED)
     if plan.never_sent and not Proposal.objects.filter(case_id=case.id, number__gt=plan.newest.number).exists():
-        return [notice.id for notice in plan.left]
+        # Those that were held back are open again: the first that is done must not take the others for settled.
+        held_back.update(settled_at=None, code="")
+        return ids
+    held_back.update(status=ActionStatus.CANCELLED, settled_at=ClockTimestamp())
     snapshot = resent(
         opened(plan.newest.snapshot),
-        [notice.id for notice in plan.left],
+        ids,
         number=next_number(case.id),
         root=plan.root.public_id,
     )

@@ -136,6 +136,6 @@ def store_evidence(lease: Lease, action_id: int, asked: Asked, answer: LookupOut
 
 def cancel_planned(case_id: int) -> int:
     """Whatever gives a plan up cancels what it had reserved, in the same transaction; how many."""
-    return Action.objects.filter(case_id=case_id, status=ActionStatus.PLANNED, settled_at=None).update(
+    return Action.objects.filter(case_id=case_id, status=ActionStatus.PLANNED).update(
         status=ActionStatus.CANCELLED, settled_at=ClockTimestamp()
     )

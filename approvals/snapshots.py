@@ -35,6 +35,7 @@ class ActionSpec:
     again_after: str = ""
     undoes: str = ""
     repeats: str = ""  #: of a notice sent again: the id of the one before
+    otherwise: str = ""  #: of a notice: why it is held back where its preconditions do not hold
 
 
 def build_snapshot(
@@ -79,7 +80,8 @@ def build_snapshot(
         }
         actions.append(
             _action(process.slug, len(actions) + 1, "notice", notice.system, notice.operation, notice.to, request)
-            | {"preconditions": {}, "confirms": {}, "again_after": "", "undoes": ""}
+            | {"preconditions": dict(notice.preconditions), "confirms": {}, "again_after": "", "undoes": ""}
+            | ({"otherwise": notice.otherwise} if notice.otherwise else {})
         )
     return {
         "case": case.public_id,

@@ -31,7 +31,7 @@ def record_organisation_event(organisation_id: int, kind: str, *, actor: ActorLi
 
 
 def record_access(organisation_id: int, kind: str, *, actor: ActorLike, facts: Mapping[str, Any]) -> None:
-    """Put on record that something was taken out or refused: `export.made`, `document.downloaded`, `access.refused`.
+    """Put on record that something was taken out or refused: `export.made`, `access.refused`.
 
     A short transaction of its own, after the data was read (design §10). Raises RuntimeError inside another one.
     """

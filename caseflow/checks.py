@@ -19,7 +19,7 @@ from django.utils.module_loading import import_string
 
 from approvals.proposers import proposer_named
 from caseflow.domain.lifecycle import CLOSED
-from caseflow.domain.process import AmountQuorum, EffectSpec, EndingKind, NoticeSpec, Plan, Process
+from caseflow.domain.process import AmountQuorum, EffectSpec, EndingKind, NoticeSpec, Plan, Process, is_personal
 from caseflow.production import wrong_settings
 from caseflow.trying import possible_plans
 from cases.stages import LEASE, RENEW_EVERY, Stage, all_stages
@@ -248,16 +248,16 @@ def _named_by(process: Process, decision: str, plan: Plan, adapters: Mapping[str
             yield _error(15, f"the plan of {decision} needs {spec.system}, which ADAPTERS lacks", process)
         elif spec.operation not in adapters[spec.system].operations:
             yield _error(16, f"the adapter {spec.system} does not do {spec.operation}, as {decision} needs", process)
-        if isinstance(spec, EffectSpec):
-            for path in sorted({*spec.preconditions, *spec.confirms}):
-                if path.partition(".")[0] not in facts:
-                    yield _error(12, f"the plan of {decision} names {path}, which belongs to no fact", process)
+        confirms = spec.confirms if isinstance(spec, EffectSpec) else {}
+        for path in sorted({*spec.preconditions, *confirms}):
+            if path.partition(".")[0] not in facts:
+                yield _error(12, f"the plan of {decision} names {path}, which belongs to no fact", process)
         if isinstance(spec, NoticeSpec):
             yield from _notice(process, decision, spec)
 
 
 def _notice(process: Process, decision: str, notice: NoticeSpec) -> Iterator[CheckMessage]:
-    if notice.to not in process.personal_facts:
+    if not is_personal(process, notice.to):
         yield _error(12, f"the notice of {decision} goes to {notice.to}, which is no personal fact of it", process)
     try:
         get_template(f"notices/{notice.template}.txt")

@@ -44,6 +44,8 @@ def wrong_settings() -> Iterator[tuple[str, str]]:
     yield from _switches()
     yield from _addresses()
     yield from _outside()
+    if not told.documents_folder:
+        yield "CASEFLOW_DOCUMENTS_FOLDER", "is not named: documents would lie in the checkout, outside every backup"
 
 
 def is_of_this_machine(host: str) -> bool:

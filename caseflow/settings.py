@@ -15,6 +15,7 @@ from caseflow.settings_environment import (
     REDIS_URL,
     database_owner_url,
     database_url,
+    documents_folder,
     log_level,
     outgoing_hosts,
     staff_mail,
@@ -31,14 +32,21 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 ADAPTERS = {
     "payments": "integrations.payments.Payments",
     "subscriptions": "integrations.subscriptions.Subscriptions",
-    "mail": "integrations.mail.Mail",
+    # With a mail server and no other address for `mail`, by SMTP: accepted by the mail server, delivery unknown.
+    "mail": "integrations.smtp_mail.SmtpMail" if staff_mail and "mail" not in systems else "integrations.mail.Mail",
+    "documents.data": "documents.data.DataSets",
+    "documents.store": "documents.adapter.ReportStore",
+    "documents.recipients": "documents.recipients.Recipients",
 }
 
 ADAPTER_OPTIONS = {name: {"base_url": address} for name, address in systems.items()}
 CASEFLOW_OUTGOING_HOSTS = outgoing_hosts
 
 #: The explicit list of processes; a new process is one more line.
-PROCESSES = ["caseflow.processes.restore_access.RestoreAccess"]
+PROCESSES = [
+    "caseflow.processes.restore_access.RestoreAccess",
+    "caseflow.processes.department_report.DepartmentReport",
+]
 
 # Django ---------------------------------------------------------------------------------------------------------------
 
@@ -65,6 +73,7 @@ INSTALLED_APPS = [
     "accounts",
     "cases",
     "approvals",
+    "documents",
     "actions",
     "operations",
     # Last: its `ready()` looks at what the others registered.
@@ -170,7 +179,7 @@ DRAMATIQ_BROKER = {
 }
 DRAMATIQ_AUTODISCOVER_MODULES = ["actors"]
 
-# Mail to staff; customers are told by the mail system of ADAPTERS ----------------------------------------------------
+# The mail server: of mail to staff, and of the system `mail` where no other is named ----------------------------------
 
 CASEFLOW_STAFF_MAIL = bool(staff_mail)
 _mail_server = urlsplit(staff_mail)
@@ -196,6 +205,15 @@ STORAGES = {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
         if static_root
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+    #: Data sets and the files made from them; nothing here is served by its address.
+    "documents": {
+        "BACKEND": "documents.storage.FolderStorage",
+        "OPTIONS": {
+            "location": documents_folder or BASE_DIR / ".stand" / "documents",
+            "file_permissions_mode": 0o640,
+            "directory_permissions_mode": 0o750,
+        },
     },
 }
 
@@ -262,6 +280,9 @@ LOGGING = {
         # It would write every address it asks, and those hold the ids of customers and payments.
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
+        # They would write a page of glyphs for each file, and words of a ticket that the font lacks.
+        "fontTools": {"level": "WARNING"},
+        "fpdf": {"level": "ERROR"},
     },
 }
 

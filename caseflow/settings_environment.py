@@ -66,6 +66,8 @@ with env.prefixed("CASEFLOW_"):
     #: Outside the database: where seals of the audit trail lie, and the private key that signs them.
     CASEFLOW_SEAL_FOLDER = env.str("SEAL_FOLDER", default="")
     CASEFLOW_SEAL_KEY_FILE = env.str("SEAL_KEY_FILE", default="")
+    #: Where data sets and documents lie; web and workers see the same folder, and it belongs to the backup.
+    documents_folder = env.str("DOCUMENTS_FOLDER", default="")
     #: "payments=https://pay.example.org,mail=https://mail.example.org": where each outside system is.
     systems: dict[str, str] = env.dict("SYSTEMS", default={})
     #: "pay.example.org,mail.example.org:8443": nothing else is ever connected to.

@@ -86,10 +86,12 @@ def open_case(
     actor: Actor,
     source_url: str = "",
     department_id: int | None = None,
+    from_outside: bool = True,
 ) -> Opened:
     """Open a case, or find the one that the same ticket opened before.
 
-    Raises BadInput(code, path, problem), and IntakeConflict(external_id, case) where it came with other content.
+    `from_outside` is false where a service of ours made the intake itself. Raises BadInput(code, path, problem), and
+    IntakeConflict(external_id, case) where it came with other content.
     """
     ticket = check_ticket(
         process=process,
@@ -99,6 +101,8 @@ def open_case(
         source_url=source_url,
         department_id=department_id,
     )
+    if from_outside and not ticket.process.from_outside:
+        raise BadInput(code="not_from_outside", path="$.process", problem="nobody opens such a case from outside")
     for _attempt in range(CLASHES):
         try:
             with transaction.atomic():

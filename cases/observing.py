@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from caseflow.domain.outcomes import Fact
-from caseflow.domain.process import Process, value_at
+from caseflow.domain.process import Process, is_personal, value_at
 from integrations.registry import get_adapter
 
 from .models import IntakeRevision, Observation
@@ -103,9 +103,9 @@ def newest_observations(case_id: int) -> list[Observation]:
 
 def _without_personal(process: Process, name: str, value: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     shown, personal = dict(value), {}
-    for path in process.personal_facts:
-        fact, _, key = path.partition(".")
-        if fact == name and isinstance(shown.get(key), str):
-            personal[path] = shown[key]
-            shown[key] = {"personal": f"fact.{path}", "digest": digest_of_personal(shown[key])}
+    for key, text in value.items():
+        path = f"{name}.{key}"
+        if isinstance(text, str) and is_personal(process, path):
+            personal[path] = text
+            shown[key] = {"personal": f"fact.{path}", "digest": digest_of_personal(text)}
     return shown, personal

@@ -94,6 +94,8 @@ def next_revision(case: CaseRow, data: Any, *, seen_revision: int | None = None)
     if not data:
         raise BadInput(code="empty", path="$.data", problem="at least one field is needed")
     process = case.definition
+    if not process.from_outside:
+        raise BadInput(code="not_from_outside", path="$.data", problem="what such a case is about cannot be changed")
     unknown = sorted(set(data) - set(process.Intake.model_fields))
     if unknown:
         raise BadInput(code="unknown_field", path=f"$.data.{unknown[0]}", problem="this process has no such field")

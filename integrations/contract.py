@@ -63,10 +63,9 @@ class Adapter(Protocol):
     def lookup(self, *, key: str, call_id: str) -> LookupOutcome: ...
 
 
-class HttpSystem:
-    """The common part of adapters over HTTP: deadlines, and a plain "no" to what the system does not do."""
+class System:
+    """The common part of adapters: a plain "no" to what the system does not do."""
 
-    speaks_http: ClassVar[bool] = True  #: wants a base_url
     name: ClassVar[str]
     honours_keys: ClassVar[bool] = False
     key_life: ClassVar[timedelta] = timedelta(0)
@@ -76,18 +75,6 @@ class HttpSystem:
     owner: ClassVar[Owner]
     operations: ClassVar[frozenset[str]] = frozenset()
     readable: ClassVar[frozenset[str]] = frozenset()
-
-    read_deadline: ClassVar[timedelta] = timedelta(seconds=3)  #: whole call, look-ups too
-    perform_deadline: ClassVar[timedelta] = timedelta(seconds=5)  #: whole call
-
-    def __init__(self, *, base_url: str, deadline: timedelta | None = None, allowed: AllowList | None = None) -> None:
-        """`deadline` replaces both class deadlines. `allowed` are the hosts it may reach; its own without them."""
-        self._http = HttpClient(base_url, allowed=allowed)
-        self._read_within = deadline or self.read_deadline
-        self._perform_within = deadline or self.perform_deadline
-
-    def close(self) -> None:
-        self._http.close()
 
     def read(self, name: str, subject: str, *, call_id: str) -> Mapping[str, Any]:
         raise ReadFailed(
@@ -111,3 +98,20 @@ class HttpSystem:
 
     def lookup(self, *, key: str, call_id: str) -> LookupOutcome:
         return Unknown("no_lookup", f"the system {self.name} cannot be asked about a key")
+
+
+class HttpSystem(System):
+    """The common part of adapters over HTTP: an address and deadlines."""
+
+    speaks_http: ClassVar[bool] = True  #: wants a base_url
+    read_deadline: ClassVar[timedelta] = timedelta(seconds=3)  #: whole call, look-ups too
+    perform_deadline: ClassVar[timedelta] = timedelta(seconds=5)  #: whole call
+
+    def __init__(self, *, base_url: str, deadline: timedelta | None = None, allowed: AllowList | None = None) -> None:
+        """`deadline` replaces both class deadlines. `allowed` are the hosts it may reach; its own without them."""
+        self._http = HttpClient(base_url, allowed=allowed)
+        self._read_within = deadline or self.read_deadline
+        self._perform_within = deadline or self.perform_deadline
+
+    def close(self) -> None:
+        self._http.close()

@@ -12,3 +12,4 @@ class OperationsConfig(AppConfig):
         import_module("operations.chaining")
         import_module("operations.telling_staff")
         import_module("operations.bulk_running")
+        import_module("operations.report_opening")

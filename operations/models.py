@@ -8,8 +8,19 @@ from audit.models import AppendOnly
 
 from .bulk_models import Bulk, BulkItem
 from .recovery_models import Recovery
+from .report_models import Obligation, ObligationEdition, ReportSchedule
 
-__all__ = ["Bulk", "BulkItem", "DriftFinding", "DriftRun", "Recovery", "Repair"]
+__all__ = [
+    "Bulk",
+    "BulkItem",
+    "DriftFinding",
+    "DriftRun",
+    "Obligation",
+    "ObligationEdition",
+    "Recovery",
+    "Repair",
+    "ReportSchedule",
+]
 
 
 class Repair(AppendOnly):

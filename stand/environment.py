@@ -85,6 +85,7 @@ def product_environment(
     return {
         **load_or_make_secrets(folder),
         "CASEFLOW_ALLOWED_HOSTS": "127.0.0.1,localhost",
+        "CASEFLOW_DOCUMENTS_FOLDER": str(folder / "documents"),
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "caseflow.settings",
         "PYTHONUNBUFFERED": "1",

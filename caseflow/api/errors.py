@@ -83,6 +83,7 @@ RULES: dict[type[errors.CaseflowError], Rule] = {
     errors.HeldByAnother: Rule(409, gettext_lazy("Somebody else has this case")),
     errors.CaseIsClosed: Rule(409, gettext_lazy("The case is closed")),
     ServiceNeverHolds: Rule(403, gettext_lazy("Not permitted")),
+    errors.EditionOpen: Rule(409, gettext_lazy("Not possible now")),
     errors.BulkNotPossible: Rule(409, gettext_lazy("Not possible now")),
     errors.SubjectBusy: Rule(409, gettext_lazy("Another case is changing the same object")),
     errors.Purged: Rule(410, gettext_lazy("Personal text was deleted")),

@@ -35,6 +35,7 @@ TEMPLATES: dict[str, str] = {
     "HeldByAnother": _("{person} has this case until {until}; take it over if you must."),
     "CaseIsClosed": _("The case is closed, so nobody works on it any more."),
     "ServiceNeverHolds": _("A case is held by persons; a service account never holds one."),
+    "EditionOpen": _("The edition before is still under way, in case {case}."),
     "BulkNotPossible": _("This is not possible for this bulk now: {reason}."),
     "SubjectBusy": _("Another case is changing {subject} right now."),
     "Purged": _("The personal text of this case was deleted."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import audit, bulk, cases, exports, holding, pauses, plans, recoveries, webhooks
+from .views import audit, bulk, cases, documents, exports, holding, pauses, plans, recoveries, reports, webhooks
 
 app_name = "api"
 
@@ -34,6 +34,18 @@ urlpatterns = [
         name="recovery-authorisation",
     ),
     path("recoveries/<str:public_id>/withdrawal/", recoveries.TakeBackView.as_view(), name="recovery-withdrawal"),
+    path("reports/", reports.ReportsView.as_view(), name="reports"),
+    path(
+        "reports/<str:organisation>/<str:department>/<str:kind>/<str:period>/",
+        reports.ReportView.as_view(),
+        name="report",
+    ),
+    path(
+        "reports/<str:organisation>/<str:department>/<str:kind>/<str:period>/corrections/",
+        reports.ReportCorrectionsView.as_view(),
+        name="report-corrections",
+    ),
+    path("documents/<str:public_id>/download/", documents.DocumentDownloadView.as_view(), name="document-download"),
     path("bulk/", bulk.BulksView.as_view(), name="bulks"),
     path("bulk/<str:public_id>/", bulk.BulkView.as_view(), name="bulk"),
     path("bulk/<str:public_id>/items/", bulk.BulkItemsView.as_view(), name="bulk-items"),

@@ -87,7 +87,13 @@ ENTRIES: Sequence[Entry] = (
         count="unknown",
         counted=gettext_lazy("result unknown"),
     ),
-    Entry("reports", gettext_lazy("Reports"), "list"),
+    Entry(
+        "reports",
+        gettext_lazy("Reports"),
+        "list",
+        frozenset({"report", "document", "report-ask", "report-correct"}),
+        rights=frozenset({Right.SEE_CASES, Right.OPEN_DOCUMENTS}),
+    ),
     Entry("processes", gettext_lazy("Processes"), "change", frozenset({"process"})),
     Entry("metrics", gettext_lazy("Metrics"), "chart"),
     Entry("ops", gettext_lazy("Operations"), "gear", rights=frozenset({Right.RECOVER, PLATFORM})),
@@ -104,6 +110,13 @@ ENTRIES: Sequence[Entry] = (
         gettext_lazy("People and roles"),
         "people",
         frozenset({"people-of", "people-grant", "people-revoke"}),
+        rights=frozenset({Right.ADMINISTER}),
+    ),
+    Entry(
+        "schedules",
+        gettext_lazy("Schedules of reports"),
+        "list",
+        frozenset({"schedule"}),
         rights=frozenset({Right.ADMINISTER}),
     ),
     Entry(

@@ -77,6 +77,11 @@ _KNOWN: dict[str, tuple[int, Promise, Promise]] = {
         gettext_lazy("Somebody else has this case"),
         gettext_lazy("%(person)s has it until %(until)s. Talk to them, or take it over; that is put on record."),
     ),
+    "edition_open": (
+        409,
+        gettext_lazy("The edition before is not finished"),
+        gettext_lazy("It is still under way, in case %(case)s. Bring that case to its end first."),
+    ),
     "case_is_closed": (
         409,
         gettext_lazy("The case is closed"),
@@ -139,6 +144,20 @@ _INPUT: dict[str, Promise] = {
     "not_used": gettext_lazy("This is not used here."),
     "past": gettext_lazy("This moment is over."),
     "unchanged": gettext_lazy("These values are known already. Order to check again instead."),
+    "unknown_department": gettext_lazy("This organisation has no such department."),
+    "unknown_kind": gettext_lazy("There is no report about this."),
+    "malformed_period": gettext_lazy("A day is written 2026-10-01, a week 2026-W40, a month 2026-10."),
+    "future_period": gettext_lazy("This period has not begun yet."),
+    "open_period": gettext_lazy("This period is not over yet, in the organisation's time zone."),
+    "no_recipients": gettext_lazy("Somebody has to be told, and nobody may open the documents of this department."),
+    "unknown_recipient": gettext_lazy("Nobody of this organisation has this sign-in name."),
+    "too_many": gettext_lazy("These are too many."),
+    "unknown_zone": gettext_lazy("No time zone has this name."),
+    "one_clock": gettext_lazy("Give either a time of day or a cron line."),
+    "malformed_time": gettext_lazy("A time of day is written 08:00."),
+    "cron_malformed": gettext_lazy("This is no cron line of five fields."),
+    "cron_never": gettext_lazy("This cron line never fires: no day ever fits it."),
+    "not_from_outside": gettext_lazy("What such a case is about is not changed by anybody."),
     "bad_digest": gettext_lazy("The form is incomplete. Open the proposal again and decide there."),
 }
 

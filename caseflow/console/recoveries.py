@@ -27,6 +27,7 @@ RECOMMENDED = {
     "not_confirmed": Kind.RECONCILE,
     "not_applied": Kind.ACCEPT_NOT_APPLIED,
     "notice_unconfirmed": Kind.SEND_NOTICE,
+    "no_access": Kind.SEND_NOTICE,
     "invalid_data": Kind.CORRECT_INPUT,
     "rejected_by_hand": Kind.FINISH_BY_HAND,
 }

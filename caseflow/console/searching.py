@@ -17,9 +17,12 @@ from accounts import access
 from accounts.models import Person
 from actions.finding import find_actions
 from approvals.selectors import find_proposals
+from caseflow.domain.identifiers import PUBLIC_ID
 from caseflow.domain.roles import Right
 from cases.finding import find_cases, find_cases_by_reading, is_name_of
 from cases.models import Case
+from documents.access import documents_in_sight
+from documents.wording import title
 
 from . import vocabulary, words
 from .addresses import address_of, plain
@@ -125,6 +128,22 @@ def _actions(person: Person, text: str) -> Iterator[Hit]:
         )
 
 
+def _documents(person: Person, text: str) -> Iterator[Hit]:
+    name = text.upper()
+    if not (name.startswith("D-") and PUBLIC_ID.match(name)):
+        return
+    for document in documents_in_sight(person).filter(public_id=name):
+        yield Hit(
+            address=reverse("console:document", args=[document.public_id]),
+            title=title(document.kind, document.department.name, document.period),
+            name=document.public_id,
+            about=document.subject,
+            organisation=document.organisation.name,
+            word=None,
+            exact=True,
+        )
+
+
 def _case_hit(case: Case, *, exact: bool) -> Hit:
     return Hit(
         address=reverse("console:case", args=[case.public_id]),
@@ -142,4 +161,5 @@ FINDERS: Sequence[tuple[Promise, Finder]] = (
     (gettext_lazy("Cases for which this request read a fact"), _readings),
     (gettext_lazy("Proposals"), _proposals),
     (gettext_lazy("Actions"), _actions),
+    (gettext_lazy("Documents"), _documents),
 )

@@ -89,6 +89,8 @@ STAGES = {
     "bulk": gettext_lazy("Go through an order for many cases"),
     "remind": gettext_lazy("Remind of the decision"),
     "escalate": gettext_lazy("Tell more people"),
+    "sweep_documents": gettext_lazy("Clear away half-written files"),
+    "open_reports": gettext_lazy("Open the reports that are due"),
     "tell_staff": gettext_lazy("Tell staff by mail what waits for them"),
 }
 ROLES = {code: gettext_lazy(word.label) for code, word in words.ROLES.items()}

@@ -97,6 +97,11 @@ ADVICE: dict[str, Advice] = {
         Step.ASK_OWNER,
         _("The outside system was asked and denied access. It is not asked again by itself."),
     ),
+    "no_room": Advice(
+        Turn.ASK_OWNER,
+        Step.ASK_OWNER,
+        _("The outside system was asked to keep something and could not: it is full or can only be read."),
+    ),
     "permanent_fault": Advice(
         Turn.ASK_OWNER, Step.ASK_OWNER, _("The outside system gave an answer that more attempts do not change.")
     ),
@@ -162,6 +167,11 @@ ADVICE: dict[str, Advice] = {
     ),
     "notice_unconfirmed": Advice(
         Turn.STOP, Step.SEND_NOTICE, _("The message was handed over, but the mail server confirmed none or not all.")
+    ),
+    "no_access": Advice(
+        Turn.ADMINISTRATOR,
+        Step.SEND_NOTICE,
+        _("The access of each recipient was read when the message was about to leave, and one of them has none."),
     ),
     "broken_proposal": Advice(
         Turn.STOP,

@@ -132,6 +132,12 @@ class CaseIsClosed(CaseflowError):
     code = "case_is_closed"
 
 
+class EditionOpen(CaseflowError):
+    """The edition before is still under way, in case {case}."""
+
+    code = "edition_open"
+
+
 class BulkNotPossible(CaseflowError):
     """This is not possible for this bulk now: {reason}."""
 

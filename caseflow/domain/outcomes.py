@@ -17,6 +17,7 @@ class FaultKind(StrEnum):
     TRANSIENT = "transient"  #: passes by itself: wait and try again
     INVALID_DATA = "invalid_data"  #: somebody must correct the input
     NOT_PERMITTED = "not_permitted"  #: the owner of the system must be asked
+    NO_ROOM = "no_room"  #: it is full, or may only be read: its owner must make room
     PERMANENT = "permanent"  #: stop; a person decides
 
 

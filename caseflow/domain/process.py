@@ -124,7 +124,11 @@ class EffectSpec:
 
 @dataclass(frozen=True, slots=True)
 class NoticeSpec:
-    """One message to a person. `to` names a personal fact ("customer.email"); the text is made from `template`."""
+    """One message to a person. `to` names a personal fact ("customer.email"); the text is made from `template`.
+
+    `preconditions` are paths of facts and the values they must have at delivery: they are read again for each message,
+    and one whose recipient may not have it is held back with the code `otherwise`, without stopping the others.
+    """
 
     system: str
     to: str
@@ -132,6 +136,8 @@ class NoticeSpec:
     language: str = "ru"
     params: Mapping[str, Any] = field(default_factory=dict)
     operation: str = "send"
+    preconditions: Mapping[str, Any] = field(default_factory=dict)
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +189,8 @@ class Process(ABC):
     Intake: ClassVar[type[IntakeSchema]]
     personal_intake: ClassVar[frozenset[str]] = frozenset()  #: fields kept as personal text
     facts: ClassVar[tuple[FactSource, ...]]
-    personal_facts: ClassVar[frozenset[str]] = frozenset()  #: paths kept as personal text
+    personal_facts: ClassVar[frozenset[str]] = frozenset()  #: paths kept as personal text; `fact.*` means every value
+    from_outside: ClassVar[bool] = True  #: else only services of ours open such a case and say what it is about
     critical: ClassVar[tuple[str, ...]] = ()  #: paths a decision depends on
     endings: ClassVar[Mapping[str, Ending]]
     proposer: ClassVar[str] = "rules"
@@ -214,6 +221,11 @@ def value_at(facts: Facts, path: str) -> Any:
             return None
         value = value[name]
     return value
+
+
+def is_personal(process: Process, path: str) -> bool:
+    """Whether the value at this path of facts is kept as personal text."""
+    return path in process.personal_facts or f"{path.partition('.')[0]}.*" in process.personal_facts
 
 
 def differences(expected: Mapping[str, Any], facts: Facts) -> dict[str, tuple[Any, Any]]:

@@ -58,6 +58,8 @@ class RetryPolicy:
             return GiveUp("invalid_data")
         if kind is FaultKind.NOT_PERMITTED:
             return GiveUp("not_permitted")
+        if kind is FaultKind.NO_ROOM:
+            return GiveUp("no_room")
         if kind is FaultKind.PERMANENT:
             return GiveUp("permanent_fault")
         if attempt >= self.limit:

@@ -93,6 +93,10 @@ REASONS: dict[str, Word] = {
     "worker_lost": Word(_("The worker stopped again and again"), _("This task ends its process. Call the developers.")),
     "invalid_data": Word(_("The outside system refused the data"), _("Correct the input, then go on.")),
     "not_permitted": Word(_("The outside system denied access"), _("Ask the owner of the outside system.")),
+    "no_room": Word(
+        _("The outside system has no room"),
+        _("It is full or can only be read, and nothing was stored. Ask its owner to make room, then check again."),
+    ),
     "permanent_fault": Word(_("The outside system answered wrongly"), _("Ask the owner of the outside system.")),
     "internal_error": Word(_("The application failed"), _("Call the developers and name this case.")),
     "data_asked": Word(_("The approver asked for data"), _("Supply the data that was asked for.")),
@@ -133,6 +137,13 @@ REASONS: dict[str, Word] = {
     ),
     "notice_unconfirmed": Word(
         _("A notice was not confirmed"), _("The effects stand. Send the notice again or finish without it.")
+    ),
+    "no_access": Word(
+        _("A recipient may not open it"),
+        _(
+            "Everybody else was told. Ask the organisation's administrator to grant the recipient access, or let the"
+            " case end without that message; then send the notice."
+        ),
     ),
     "broken_proposal": Word(_("The proposal broke a rule"), _("Read which rule, then ask again or handle it by hand.")),
     "no_decider": Word(
@@ -214,6 +225,7 @@ EVENTS: dict[str, str] = {
     "action.refused": _("Change refused by the service"),
     "action.cancelled": _("Change cancelled before it was sent"),
     "action.awaiting": _("Accepted; the read-back is still the old state"),
+    "action.held_back": _("Message held back: its recipient may not have it"),
     "action.busy": _("Waiting: another case is changing the same object"),
     "access.refused": _("A person without the right was refused"),
     "decision.refused": _("A decision was not accepted"),
@@ -221,6 +233,7 @@ EVENTS: dict[str, str] = {
     "repair.task_freed": _("A stuck task was made due again"),
     "repair.expiry_restored": _("The end of the time for a decision was put back on the schedule"),
     "repair.reconcile_ordered": _("A check of the result was put back on the schedule"),
+    "obligation.overdue": _("What was promised was not there in time"),
     "drift.found": _("The service now says something else than it confirmed"),
     "transition.refused": _("A forbidden change was refused"),
     "settlement.late": _("A result came after the case had moved on"),
@@ -271,9 +284,13 @@ ORGANISATION_EVENTS: dict[str, str] = {
     "bulk.resumed": _("An order for many cases goes on"),
     "bulk.cancelled": _("The rest of an order for many cases was cancelled"),
     "bulk.ended": _("An order for many cases was carried out"),
+    "schedule.set": _("A schedule was set"),
+    "schedule.switched_off": _("A schedule was switched off"),
+    "schedule.left_out": _("Periods missed long ago were left out"),
     "repair.done": _("A repairing command was run"),
     "export.made": _("An export was taken out"),
-    "document.downloaded": _("A document was downloaded"),
+    "document.opened": _("A document was opened"),
+    "document.registered": _("A document was made"),
 }
 #: What happens to a notice is no change outside.
 NOTICE_EVENTS: dict[str, str] = {

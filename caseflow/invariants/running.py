@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from .attempts import attempts_have_limits
 from .chains import chains_verify
+from .documents import one_current_document
 from .doubt import doubt_needs_evidence
 from .drivers import open_cases_are_driven
 from .finding import Finding
@@ -44,6 +45,7 @@ INVARIANTS = (
     Invariant("attempts_have_limits", 7, attempts_have_limits),
     Invariant("doubt_needs_evidence", 8, doubt_needs_evidence),
     Invariant("chains_verify", 9, chains_verify),
+    Invariant("one_current_document", 11, one_current_document),
     Invariant("nothing_is_planned_in_doubt", 15, nothing_is_planned_in_doubt),
 )
 

@@ -55,8 +55,17 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: 
 def operations() -> list[Any]:
     described = SchemaGenerator().get_schema(request=None, public=True)
     schema = schemathesis.openapi.from_dict(described)
-    schema.app = application
+    schema.app = _served
     return [found.ok() for found in schema.get_all_operations()]
+
+
+def _served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    """The application as a server has it: an answer is read to its end and closed, and a file of it with it."""
+    answer = application(environ, start_response)
+    try:
+        return [b"".join(answer)]
+    finally:
+        answer.close()
 
 
 def named(world: World, path: str) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ FIT = {
     "DATABASE_URL": "postgresql://caseflow_runtime:p@db.example.org/caseflow?sslmode=verify-full",
     "DATABASE_OWNER_URL": "postgresql://caseflow_owner:p@db.example.org/caseflow?sslmode=verify-full",
     "REDIS_URL": "rediss://redis.example.org/0",
+    "CASEFLOW_DOCUMENTS_FOLDER": "/srv/caseflow/documents",
 }
 
 #: One wrong setting each, with the variable that is named for it.
@@ -59,6 +60,7 @@ WRONG: list[tuple[str, dict[str, str]]] = [
     ("REDIS_URL", {"REDIS_URL": "redis://redis.example.org/0"}),
     ("CASEFLOW_OUTGOING_HOSTS", {"CASEFLOW_OUTGOING_HOSTS": ""}),
     ("CASEFLOW_SYSTEMS", {"CASEFLOW_SYSTEMS": "payments=http://pay.example.org"}),
+    ("CASEFLOW_DOCUMENTS_FOLDER", {"CASEFLOW_DOCUMENTS_FOLDER": ""}),
 ]
 
 

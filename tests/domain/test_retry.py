@@ -67,6 +67,7 @@ def test_a_wait_that_the_system_asks_for_is_kept_but_never_shortens_ours() -> No
     [
         (FaultKind.INVALID_DATA, "invalid_data"),
         (FaultKind.NOT_PERMITTED, "not_permitted"),
+        (FaultKind.NO_ROOM, "no_room"),
         (FaultKind.PERMANENT, "permanent_fault"),
     ],
 )

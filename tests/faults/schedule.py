@@ -16,6 +16,7 @@ from tests.faults import (  # noqa: F401  # they register scenarios
     at_the_bulks,
     at_the_face,
     at_the_operators,
+    at_the_reports,
     at_the_roles,
 )
 from tests.faults.harness import WORKERS

@@ -47,6 +47,7 @@ OF_OTHERS = {
     "internal_error",
     "invalid_data",
     "no_decider",
+    "no_room",
     "subject_busy",
     "undoing_refused",
 }

@@ -183,6 +183,7 @@ _MOMENT = re.compile(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT")
 
 def _read(response: HttpResponseBase) -> Answer:
     raw = b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
+    response.close()  # a file that was sent is open until then
     body = _REQUEST.sub("@request", _CSRF.sub(r"\1\2@csrf", raw.decode("utf-8", "replace")))
     headers = [(name.lower(), value) for name, value in response.items() if name.lower() not in _VOLATILE]
     # Of a cookie its name and its rules: what is in it is random.

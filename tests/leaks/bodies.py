@@ -111,6 +111,26 @@ def _machine(house: House, values: Values) -> list[Body]:
     return [Body({"name": "probe", "owner": owner, "rights": ["open_case"], "life": "90"})]
 
 
+def _report(house: House, values: Values) -> list[Body]:
+    asked = {
+        "organisation": house.organisation.slug,
+        "department": house.departments[0].slug,
+        "kind": "requests",
+        "period": "2024-10-02",
+    }
+    return [Body(asked, True), Body(asked | {"recipients": [house.people[Role.VIEWER].username]}, True)]
+
+
+def _asked_for(house: House, values: Values) -> list[Body]:
+    return [Body({"department": house.departments[0].slug, "kind": "requests", "period": "2024-10-03"})]
+
+
+def _schedule(house: House, values: Values) -> list[Body]:
+    said = {"department": house.departments[0].slug, "kind": "requests", "length": "week", "at": "08:00"}
+    told = {"zone": "UTC", "grace": "60", "recipients": [house.people[Role.VIEWER].username]}
+    return [Body(said | told)]
+
+
 def _said(**said: Any) -> Callable[[House, Values], list[Body]]:
     return lambda house, values: [Body(said)]
 
@@ -128,9 +148,14 @@ BODIES: dict[str, Callable[[House, Values], list[Body]]] = {
     "api:action-reconcile": _said_json(version=3, reason="probe"),
     "api:recovery-authorisation": _said_json(version=3),
     "api:audit-export": _export_json,
+    "api:reports": _report,
+    "api:report-corrections": _said_json(reason="probe"),
     "api:pauses": _pause_json,
     "api:pause-end": _said_json(reason="probe"),
     "console:approve": _pressed,
+    "console:report-ask": _asked_for,
+    "console:report-correct": _said(reason="probe"),
+    "console:schedule": _schedule,
     "console:reject": _pressed,
     "console:return": _pressed,
     "console:ask-data": _pressed,

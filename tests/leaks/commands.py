@@ -83,6 +83,7 @@ def _grant_role(house: House) -> Iterator[Asked]:
     yield from _in_organisation(house.people[Role.VIEWER].username, after=said)(house)
 
 
+_REPORT = ("--department", "nothing-dep", "--period", "2024-10-02", "--json")
 _TICKET = json.dumps({"customer_id": "U-1", "subscription_id": "S-1", "payment_id": "PAY-1", "claim": "-"})
 _OPEN = ("--process", "restore_access", "--source", "desk", "--external-id", "T-probe", "--intake", "-")
 
@@ -97,6 +98,7 @@ ASKED: dict[str, Callable[[House], Iterator[Asked]]] = {
     "requeue_tasks": _repair(),
     "purge": _purge,
     "grant_role": _grant_role,
+    "request_report": _in_organisation(after=_REPORT),
     "resume_installation": lambda house: iter([Asked([], [])]),
 }
 

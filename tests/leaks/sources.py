@@ -15,8 +15,9 @@ from actions.models import Action
 from approvals.models import Proposal
 from caseflow.domain.roles import Role
 from cases.models import Case, Pause, WebhookSource
+from documents.models import Document
 from operations.bulk_models import Bulk
-from operations.models import Recovery
+from operations.models import Recovery, ReportSchedule
 
 from .canaries import Kind
 from .routes import Route
@@ -97,6 +98,28 @@ def _organisation(house: House) -> list[Values]:
     return [{"organisation": house.organisation.slug}]
 
 
+def _reports(house: House) -> list[Values]:
+    return [
+        {
+            "organisation": house.organisation.slug,
+            "department": row.department.slug,
+            "kind": row.kind,
+            "period": row.period,
+        }
+        for row in house.reports
+    ]
+
+
+def _files(house: House) -> list[Values]:
+    documents = Document.objects.filter(organisation=house.organisation).order_by("pk")
+    return [{"public_id": one.public_id, "form": file["form"]} for one in documents for file in one.files]
+
+
+def _schedules(house: House) -> list[Values]:
+    rows = ReportSchedule.objects.filter(organisation=house.organisation)
+    return [{"organisation": house.organisation.slug, "number": row.pk} for row in rows]
+
+
 _NOTHING = {"organisation": NOWHERE, "public_id": "M-0000000000"}
 
 #: The first whose expression is found in the pattern of a route fills its parameters.
@@ -106,6 +129,15 @@ SOURCES: list[tuple[str, Source]] = [
         Source(_recovery_kinds, {"public_id": "C-0000000000", "kind": "close"}),
     ),
     (r"cases/<str:public_id>/", _public_ids(Case, "C")),
+    (
+        r"reports/<\w+:organisation>/<\w+:department>/<\w+:kind>/<\w+:period>/",
+        Source(
+            _reports,
+            {"organisation": NOWHERE, "department": "nothing-dep", "kind": "requests", "period": "2024-10-01"},
+        ),
+    ),
+    (r"documents/<str:public_id>/<slug:form>/", Source(_files, {"public_id": "D-0000000000", "form": "xlsx"})),
+    (r"documents/<str:public_id>/", _public_ids(Document, "D")),
     (r"(proposals|approvals)/<str:public_id>/", _public_ids(Proposal, "P")),
     (r"actions/<str:public_id>/", _public_ids(Action, "A")),
     (r"recoveries/<str:public_id>/", _public_ids(Recovery, "R")),
@@ -120,7 +152,14 @@ SOURCES: list[tuple[str, Source]] = [
     (r"machines/<str:organisation>/<str:public_id>/.*<str:prefix>", Source(_tokens, _NOTHING | {"prefix": "abcdefgh"})),
     (r"machines/<str:organisation>/<str:public_id>/", Source(_machines, _NOTHING)),
     (r"doorbells/<str:organisation>/<str:public_id>/", Source(_doorbells, _NOTHING)),
-    (r"(people|machines|doorbells)/<str:organisation>/", Source(_organisation, {"organisation": NOWHERE})),
+    (
+        r"schedules/<str:organisation>/<int:number>/",
+        Source(_schedules, {"organisation": NOWHERE, "number": NOBODY}),
+    ),
+    (
+        r"(people|machines|doorbells|schedules|reports/ask)/<str:organisation>/",
+        Source(_organisation, {"organisation": NOWHERE}),
+    ),
     (
         r"webhooks/<str:source>/",
         Source(

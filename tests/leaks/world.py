@@ -23,11 +23,14 @@ from caseflow.domain.roles import RIGHTS_OF_SERVICES, Role
 from cases.intake import open_case
 from cases.models import Case, Pause
 from cases.webhook_sources import create_source
+from documents.models import Document
 from operations.bulk import preview_bulk
 from operations.bulk_models import Bulk
-from operations.models import Recovery
+from operations.models import Obligation, Recovery
 from operations.ordering import order_recovery
 from operations.pausing import pause
+from operations.reporting import request_report
+from operations.scheduling import Wanted, set_schedule
 from tests.stories import Engine, Story
 
 from .canaries import Kind, Owner, found_in, word
@@ -47,6 +50,7 @@ class House:
     stories: dict[str, Story] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
     accounts: list[ServiceAccount] = field(default_factory=list)
+    reports: list[Obligation] = field(default_factory=list)
 
     @property
     def organisation(self) -> Organisation:
@@ -121,7 +125,8 @@ def build(owner_connection: Any, outside: Any) -> World:
 
 def _ids_of(house: House) -> Iterator[tuple[str, tuple[Owner, Kind]]]:
     content: list[Any] = [Case, Proposal, Action, Recovery]
-    kinds = [(model, Kind.CONTENT) for model in content] + [(model, Kind.NAME) for model in (Pause, ServiceAccount)]
+    named: list[Any] = [Pause, ServiceAccount, Document]
+    kinds = [(model, Kind.CONTENT) for model in content] + [(model, Kind.NAME) for model in named]
     for model, kind in kinds:
         rows = model.objects.filter(**{model.organisation_path: house.organisation})
         yield from ((public_id, (house.owner, kind)) for public_id in rows.values_list("public_id", flat=True))
@@ -146,7 +151,34 @@ def _house(owner: Owner, owner_connection: Any, outside: Any) -> House:
     _plant_recoveries(house)
     _plant_pauses(house)
     _plant_bulk(house)
+    _plant_report(house)
     return house
+
+
+def _plant_report(house: House) -> None:
+    """One that is made; its reader is the department's, who sees none of the cases it is about."""
+    requested = request_report(
+        organisation=house.organisation,
+        department=house.departments[0].slug,
+        kind="requests",
+        period="2024-10-01",
+        principal=house.people[Role.OPERATOR],
+    )
+    story = Story(house.engine, requested.edition.case_id, payment="", subscription="", customer="", email="")
+    _settle(story, "RECEIVED", "CHECKING", "EXECUTING", "NOTIFYING")
+    assert story.state == "COMPLETED", story.standing
+    house.reports.append(requested.obligation)
+    wanted = Wanted(
+        department=house.departments[0].slug,
+        kind="requests",
+        length="day",
+        at="08:00",
+        cron="",
+        zone="UTC",
+        grace_minutes=60,
+        recipients=[house.people[Role.REPORT_READER].username],
+    )
+    set_schedule(organisation=house.organisation, wanted=wanted, person=house.people[Role.ORG_ADMIN])
 
 
 def _plant_bulk(house: House) -> None:

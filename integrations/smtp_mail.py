@@ -1,0 +1,106 @@
+"""Mail by SMTP, with Django's own backend and the EMAIL_ settings. A receipt is the server's word, not the reader's.
+
+SMTP knows no keys and answers no questions about them: a message whose answer was lost stays in doubt, is looked up by
+nobody and sent again only by a person's order. Its Message-ID is made from the key, so that two are seen as one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import smtplib
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+
+from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, Refused, Unknown
+from integrations.contract import Owner, System
+
+BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+
+
+class SmtpMail(System):
+    name = "mail"
+    confirms_by = "receipt"
+    #: A server may take so long over what it was handed when the connection broke.
+    settles_after = timedelta(seconds=70)
+    owner = Owner(team="Mail", contact="mail@example.org")
+    operations = frozenset({"send"})
+
+    def __init__(self, *, deadline: timedelta | None = None) -> None:
+        """`deadline` is that of each step of the conversation; EMAIL_TIMEOUT without it."""
+        self._timeout = deadline.total_seconds() if deadline else settings.EMAIL_TIMEOUT
+
+    def perform(
+        self,
+        operation: str,
+        subject: str,
+        request: Mapping[str, Any],
+        *,
+        key: str,
+        call_id: str,
+        send_by: float | None = None,
+    ) -> Outcome:
+        """`send` the message {"subject", "text", "reference"} to the address `subject`."""
+        if operation != "send":
+            return super().perform(operation, subject, request, key=key, call_id=call_id)
+        message_id = message_id_of(key)
+        headers = {"Message-ID": message_id, "X-Caseflow-Case": str(request["reference"])}
+        server = get_connection(BACKEND, timeout=self._timeout)
+        letter = EmailMessage(str(request["subject"]), str(request["text"]), to=[subject], headers=headers)
+        letter.connection = server
+        try:
+            letter.message()
+        except ValueError as error:
+            return Refused("bad_address", str(error), FaultKind.INVALID_DATA)
+        try:
+            server.open()
+        except smtplib.SMTPAuthenticationError as error:
+            return Refused("not_permitted", _said(error), FaultKind.NOT_PERMITTED)
+        except (OSError, smtplib.SMTPException) as error:
+            return NotApplied("unreachable", _said(error))
+        try:
+            if send_by is not None and time.monotonic() >= send_by:
+                return NotApplied("lease_over", "the time to send was over")
+            letter.send()
+        except smtplib.SMTPRecipientsRefused as error:
+            code, text = next(iter(error.recipients.values()))
+            return _refused("bad_address", code, text)
+        except smtplib.SMTPResponseException as error:
+            return _refused("message_refused", error.smtp_code, error.smtp_error)
+        except (smtplib.SMTPNotSupportedError, UnicodeError) as error:
+            return Refused("bad_address", _said(error), FaultKind.INVALID_DATA)
+        except (OSError, smtplib.SMTPException) as error:
+            # The server may have the message whole, and only its answer is missing.
+            return Unknown("no_answer", _said(error))
+        finally:
+            _close(server)
+        return Confirmed(message_id, {"delivery": "unknown"})
+
+
+def message_id_of(key: str) -> str:
+    """The same for the same key, and nothing of ours can be read from it."""
+    return f"<{hashlib.sha256(key.encode()).hexdigest()[:32]}@caseflow>"
+
+
+def _refused(code: str, status: int, text: bytes | str) -> Outcome:
+    """4xx: not now, and nothing was kept. 5xx: never."""
+    said = f"it answered {status} {text.decode(errors='replace') if isinstance(text, bytes) else text}"
+    if 400 <= status < 500:
+        return NotApplied("not_now", said)
+    return Refused(code, said, FaultKind.INVALID_DATA if code == "bad_address" else FaultKind.PERMANENT)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+def _close(server: Any) -> None:
+    """What goes wrong in saying goodbye changes nothing about the message."""
+    try:
+        server.close()
+    except (OSError, smtplib.SMTPException):
+        pass
