@@ -10,6 +10,7 @@ from stand.people import SignedIn
 from tests.flows.running import Running, Ticket
 
 FIRST = 4831  #: number of the first ticket
+REPORTS = "/console/reports/{organisation}/{department}/{kind}/{period}/"
 LINK = "https://helpdesk.example.org/"
 
 
@@ -69,12 +70,13 @@ class Teller:
         for name in ("done", "stale", "doubtful"):
             self._approve(cases[name])
         self._hold(cases["stopped"])
+        report = self._report()
         recovery = self._order_by_hand(cases["asked"])
         preview, bulk = self._bulk(cases["stopped"]), self._bulk(cases["stopped"])
         self._confirm(bulk)
         self._administer()
         pause = self._pause()
-        run.wait_for_state("COMPLETED", cases["done"])
+        run.wait_for_state("COMPLETED", cases["done"], report["case"])
         run.wait_for_state("NEEDS_ATTENTION", cases["stopped"])
         run.wait_for(lambda: self._status(cases["doubtful"]) == "UNKNOWN")
         places = self.told.places
@@ -90,8 +92,20 @@ class Teller:
             "preview": preview,
             "bulk": bulk,
             "pause": pause,
+            "report": REPORTS.format_map(report),
+            "document": self._document(report),
         }
         return self.told
+
+    def _report(self) -> dict[str, Any]:
+        """Of a month that is over; from the second story on the one that is owed already."""
+        wanted = {"organisation": "acme", "department": "sales", "kind": "requests", "period": "2024-02"}
+        answer = self.told.person("operator").post("/api/v1/reports/", wanted)
+        assert answer.status_code in (200, 201), answer.text
+        return wanted | {"case": answer.json()["case"], "address": answer.json()["links"]["self"]}
+
+    def _document(self, report: dict[str, Any]) -> str:
+        return str(self.told.person("operator").get(report["address"]).json()["editions"][0]["document"])
 
     def _ticket(self, **world: Any) -> Ticket:
         while True:

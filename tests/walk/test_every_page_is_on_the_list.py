@@ -8,9 +8,10 @@ from django.urls import resolve
 
 from caseflow.console.urls import urlpatterns
 from tests.walk.pages import NO_PAGES, PAGES
+from tests.walk.story import REPORTS
 
 #: As far as an address goes, any name is as good as another.
-ANYTHING = defaultdict(lambda: "X-1", person="1")
+ANYTHING = defaultdict(lambda: "X-1", person="1", report=REPORTS.format_map(defaultdict(lambda: "x")))
 
 
 def test_every_address_of_the_console_is_a_page_that_is_walked_or_said_to_be_none() -> None:
