@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser
 
 from tests.flows.running import Running
@@ -59,11 +60,7 @@ def take_pictures(browser: Browser, running: Running, told: Told, folder: Path) 
 
 
 def _shrink(picture: Path) -> None:
-    """To a palette, a third of the size, where Pillow happens to be installed; nothing else here needs it."""
-    try:
-        from PIL import Image
-    except ImportError:
-        return
+    """To a palette: a third of the size."""
     with Image.open(picture) as image:
         image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(picture, optimize=True)
 
