@@ -58,7 +58,7 @@ def listed(desk: Desk, path: str) -> list[str]:
     while following:
         page = desk.get(following)
         found += re.findall(
-            r'<th scope="row" data-label="[^"]*"><a href="/console/cases/[^"]+/">([^<]+)</a>', page.html
+            r'<th scope="row" data-label="[^"]*"[^>]*><a href="/console/cases/[^"]+/">([^<]+)</a>', page.html
         )
         more = re.search(r'rel="next" href="([^"]+)"', page.html)
         following = f"/console/cases/{more[1].replace('&amp;', '&')}" if more else ""
