@@ -39,6 +39,7 @@ OF_OTHERS = {
     "found_not_done",
     "internal_error",
     "invalid_data",
+    "no_access",
     "no_decider",
     "no_room",
     "subject_busy",
