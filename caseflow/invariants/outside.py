@@ -48,8 +48,8 @@ def ledger_agrees(effects: Iterable[Mapping[str, Any]]) -> Finding:
     finding = Finding(checked=sum(found.values()))
     # What is kept in the house, or taken by a mail server, stands in no ledger of others.
     elsewhere = [name for name, adapter in list_adapters().items() if not getattr(adapter, "speaks_http", False)]
-    actions = Action.objects.exclude(system__in=elsewhere).order_by()
-    rows = actions.values_list("key", "status", "confirmed_by", "case__public_id")
+    asked = Action.objects.exclude(system__in=elsewhere).order_by()
+    rows = asked.values_list("key", "status", "confirmed_by", "case__public_id")
     for key, status, confirmed_by, case in rows.iterator(chunk_size=CHUNK):
         times = found.pop(key, 0)
         if times > 1:

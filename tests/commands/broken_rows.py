@@ -5,6 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from accounts.models import Person
+from accounts.principal import SYSTEM
+from accounts.services import create_departments, grant_role
+from caseflow.domain.roles import Role
+from operations.reporting import request_report
 from tests.driving import Engine, Story
 
 Make = Callable[[Engine], Story]
@@ -47,6 +52,29 @@ def repeated(engine: Engine) -> Story:
     story.run_later()
     assert story.state == "COMPLETED"
     assert [kind for kind, _, _ in story.calls()] == ["perform", "lookup", "perform"]
+    return story
+
+
+def reported(engine: Engine) -> Story:
+    """A document that two people were told of."""
+    (department,) = create_departments(organisation=engine.organisation, names=[("sales", "Sales")])
+    names = ("anna", "boris")
+    for name in names:
+        person = engine.person(name)
+        Person.objects.filter(pk=person.pk).update(email=f"{name}-{department.pk}@example.org")
+        where = {"organisation": engine.organisation, "department": department}
+        grant_role(person=person, role=Role.REPORT_READER, by=SYSTEM, **where)
+    asked = request_report(
+        organisation=engine.organisation,
+        department="sales",
+        kind="requests",
+        period="2024-10-01",
+        principal=engine.person("operator"),
+        recipients=names,
+    )
+    story = Story(engine, asked.edition.case_id, payment="", subscription="", customer="", email="")
+    story.run()
+    assert story.state == "COMPLETED", story.standing
     return story
 
 
@@ -416,5 +444,17 @@ BROKEN: dict[str, tuple[str, Make, str, str]] = {
         waiting,
         "cases_case",
         "UPDATE cases_case SET effects_open = 1 WHERE id = %(case)s",
+    ),
+    "a document that no action made": (
+        "one_current_document",
+        reported,
+        "documents_document",
+        "UPDATE documents_document SET action_key = 'department_report:A-0000000000'",
+    ),
+    "two messages about one document to one person": (
+        "one_current_document",
+        reported,
+        "actions_action",
+        "UPDATE actions_action SET subject = 'addresses.p0' WHERE case_id = %(case)s AND kind = 'notice'",
     ),
 }

@@ -81,6 +81,10 @@ def test_access_is_asked_at_every_opening_and_each_is_on_record(bureau: Bureau, 
     assert _openings(document) == [("anna", "xlsx"), ("anna", "pdf")]
     events = AuditEvent.objects.filter(kind="document.opened", actor_id=anna.pk).order_by("id")
     assert [facts_of(event.body)["facts"]["form"] for event in events] == ["xlsx", "pdf"]
+    # Who only asks by HEAD has opened nothing.
+    assert client.head(f"{address}xlsx/").status_code == 200
+    assert client.head(f"/api/v1/documents/{document.public_id}/download/").status_code == 405
+    assert len(_openings(document)) == 2
     assert "XLSX" in _page(client, address)[1].partition('id="opened"')[2]
 
     bureau.take_access(anna)

@@ -147,19 +147,24 @@ def test_a_document_registered_before_the_answer_is_found(sales: Sales) -> None:
     assert Document.objects.count() == 1
 
 
-def test_a_full_store_registers_nothing_and_leaves_nothing(sales: Sales, store: FolderStorage) -> None:
-    digest = sales.data_of(*(f"T-{number}" for number in range(100)))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+@contextmanager
+def no_room_beyond(size: int) -> Iterator[None]:
+    """No file of this process may grow further, as on a disk with that much left."""
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
-        made = sales.make(KEY, data_set=digest, formats=["csv"])
-        with pytest.raises(ReadFailed) as failed, pytest.MonkeyPatch.context() as patch:
-            patch.setattr("documents.data.lines_of", lambda obliged: iter([b"{}\n" * 3000]))
-            sales.choose()
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_store_registers_nothing_and_leaves_nothing(sales: Sales, store: FolderStorage) -> None:
+    digest = sales.data_of(*(f"T-{number}" for number in range(100)))
+    with no_room_beyond(100), pytest.raises(ReadFailed) as failed:
+        sales.choose()
+    with no_room_beyond(4096):
+        made = sales.make(KEY, data_set=digest)
     assert made == Refused("store_full", "the store of documents is full", FaultKind.NO_ROOM)
     assert (failed.value.kind, failed.value.code) == (FaultKind.NO_ROOM, "store_full")
     assert Document.objects.count() == 0

@@ -46,6 +46,7 @@ OF_OTHERS = {
     "found_not_done",
     "internal_error",
     "invalid_data",
+    "no_access",
     "no_decider",
     "no_room",
     "subject_busy",
