@@ -23,7 +23,7 @@ from cases.settling import settlement
 from cases.stages import Stage, register
 from documents.models import Document
 
-from .report_models import Obligation, ReportSchedule
+from .report_models import Obligation, ObligationEdition, ReportSchedule
 from .reporting import newest_edition, owe
 
 STAGE = "open_reports"
@@ -55,14 +55,16 @@ def open_due() -> int:
 def name_overdue() -> int:
     """Raise an item for each obligation whose document is not there by due + grace; how many."""
     now = database_now()
-    late = without_document(Obligation.objects.filter(overdue_at=None, grace_until__lte=now))
+    late = still_missing(Obligation.objects.filter(overdue_at=None, grace_until__lte=now))
     rows = list(late.order_by("grace_until").values_list("pk", flat=True)[:OVERDUE_AT_ONCE])
     return sum(_name_overdue(pk, now) for pk in rows)
 
 
-def without_document(obligations: QuerySet[Obligation]) -> QuerySet[Obligation]:
+def still_missing(obligations: QuerySet[Obligation]) -> QuerySet[Obligation]:
+    """Those without a document on which something still works, or somebody: a case that was closed owes nothing."""
+    under_way = ObligationEdition.objects.filter(obligation=OuterRef("pk"), case__closed_at=None)
     made = Document.objects.filter(department=OuterRef("department"), kind=OuterRef("kind"), period=OuterRef("period"))
-    return obligations.filter(~Exists(made))
+    return obligations.filter(Exists(under_way), ~Exists(made))
 
 
 def _open_next() -> int | None:

@@ -17,7 +17,7 @@ from cases.models import Case
 from documents.access import who_may_open
 
 from .report_models import Obligation, ObligationEdition, ReportSchedule
-from .report_opening import without_document
+from .report_opening import still_missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def get_obligation(
 
 def list_overdue(principal: Principal) -> QuerySet[Obligation]:
     """Named late, and still without a document; the longest late first."""
-    rows = without_document(Obligation.objects.filter(overdue_at__isnull=False))
+    rows = still_missing(Obligation.objects.filter(overdue_at__isnull=False))
     rows = rows.select_related("organisation", "department")
     return access.visible(rows, principal, Right.SEE_CASES).order_by("grace_until", "pk")
 

@@ -11,6 +11,7 @@ from stand.report_story import PLACE, access, arm, hit_at, hold_messages, let_go
 from tests.flows.browsing import Visitor
 from tests.flows.running import Running
 from tests.flows.test_approver_in_the_browser import LOCALES
+from tests.flows.test_pages_are_accessible import violations
 
 WORKERS = ("worker-1", "worker-2")
 READER = "reader"  #: of the demo: the only person to be told
@@ -76,6 +77,7 @@ def test_a_recipient_without_access_gets_a_404_and_after_the_repair_one_message_
     operator.sign_in("operator", "/console/reports/ask/acme/")
     reader.sign_in(READER)
 
+    complaints = list(violations(operator.page, "asking for a report"))
     armed, held = arm(system, PLACE), hold_messages(system, 1)
     operator.page.get_by_label(words["period_label"]).fill(words["period"])
     operator.press(words["ask"])
@@ -89,6 +91,7 @@ def test_a_recipient_without_access_gets_a_404_and_after_the_repair_one_message_
 
     running.wait_for(lambda: operator.sees_after_reloading(words["no_access"]))
     document = running.one("SELECT public_id FROM documents_document WHERE period = %s", words["period"])
+    complaints += violations(operator.page, "a report that needs a person")
     marks = operator.page.locator("dl.marks").first
     expect(marks).to_contain_text(words["access"])
     expect(marks).to_contain_text(words["notice"])
@@ -108,12 +111,31 @@ def test_a_recipient_without_access_gets_a_404_and_after_the_repair_one_message_
     reader.open(page)
     reader.page.get_by_role("link", name=words["open"]).click()
     expect(reader.page).to_have_url(f"{system.base_url}/console/documents/{document}/")
+    complaints += violations(reader.page, "a document")
     assert reader.page.request.get(f"{system.base_url}/console/documents/{document}/xlsx/").status == 200
     case = running.one("SELECT public_id FROM cases_case WHERE external_id = %s", obligation)
     letters = running.effects(f"{READER}@example.org", system="mail")
     assert [letter["body"]["reference"] for letter in letters].count(case) == 1
     assert running.one("SELECT count(*) FROM documents_document WHERE period = %s", words["period"]) == 1
-    assert operator.complaints == []
+    assert operator.complaints + complaints == []
+
+
+def test_an_administrator_sets_when_a_report_is_due(running: Running, new_context: NewContext) -> None:
+    admin = Visitor(new_context(locale=LOCALES["en"]).new_page(), running.system.base_url, "en")
+    admin.sign_in("admin", "/console/schedules/")
+    complaints = list(violations(admin.page, "schedules, none yet"))
+    admin.page.get_by_role("link", name="New schedule").first.click()
+    complaints += violations(admin.page, "a new schedule")
+    admin.page.get_by_label("Time of day").fill("")
+    admin.page.get_by_label("Cron line").fill("0 8 30 2 *")
+    admin.page.get_by_label("Читатель сводок").check()
+    admin.press("Set the schedule")
+    admin.sees("This cron line never fires")
+    admin.page.get_by_label("Cron line").fill("0 8 * * 1-5")
+    admin.press("Set the schedule")
+    admin.sees("The schedule is set.")
+    admin.sees("0 8 * * 1-5")
+    assert complaints + list(violations(admin.page, "schedules")) == []
 
 
 def status_of(visitor: Visitor, path: str) -> int:

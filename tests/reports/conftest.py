@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,6 @@ class Bureau:
     department: Department
     heads: list[Person]
     period: str = "2024-10-01"
-    told: dict[str, Any] = field(default_factory=dict)
 
     @property
     def operator(self) -> Person:

@@ -69,6 +69,15 @@ def test_asked_for_twice_and_past_its_grace_a_report_is_one_obligation_one_docum
     assert (bureau.documents(), len(bureau.letters()), Case.objects.count()) == (1, 3, 1)
 
 
+def test_a_report_whose_case_a_person_closed_is_not_called_late(bureau: Bureau) -> None:
+    story = bureau.story(bureau.request())
+    story.order("close")
+    bureau.engine.owner.execute(
+        "UPDATE operations_obligation SET grace_until = clock_timestamp() - interval '1 second'"
+    )
+    assert (story.state, name_overdue()) == ("CLOSED_NO_CHANGE", 0)
+
+
 def test_two_who_ask_at_the_same_instant_get_the_same_report(bureau: Bureau) -> None:
     asker = bureau.operator
     asked = together(*(lambda: bureau.request(principal=asker) for _ in range(4)))
