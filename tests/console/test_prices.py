@@ -54,7 +54,8 @@ PRICES = {
     "case-timeline": 12, "case-facts": 17, "case-proposals": 17, "order-recovery": 12, "recovery": 23,
     "reports": 14, "report": 24, "report-ask": 9, "report-correct": 9, "document": 12, "schedules": 8, "schedule": 10,
     # Without a frame: parts that are looked at again, a file, and what leads on to another page.
-    "case-status": 9, "bulk-status": 5, "process-mermaid": 2, "document-download": 8, "sign-in": 2, "people": 3, "machines-first": 3,
+    "case-status": 9, "bulk-status": 5, "process-mermaid": 2, "document-download": 8,
+    "sign-in": 2, "people": 3, "machines-first": 3,
 }  # fmt: skip
 
 
