@@ -10,9 +10,8 @@ from approvals.proposing import next_number, store_proposal
 from approvals.snapshots import opened, resent
 from cases.rows import CaseRow
 
-from .models import Action, ActionStatus
 from .standing import PlanNow
-from .storing import ClockTimestamp
+from .storing import cancel_held_back, reopen_held_back
 
 
 def notices_to_send(case: CaseRow, plan: PlanNow, *, person: int, at: datetime) -> Sequence[str]:
@@ -21,12 +20,10 @@ def notices_to_send(case: CaseRow, plan: PlanNow, *, person: int, at: datetime) 
     The caller holds the case. A notice that may have arrived is never sent again under its old key.
     """
     ids = [notice.id for notice in plan.left]
-    held_back = Action.objects.filter(public_id__in=ids, status=ActionStatus.PLANNED)
     if plan.never_sent and not Proposal.objects.filter(case_id=case.id, number__gt=plan.newest.number).exists():
-        # Those that were held back are open again: the first that is done must not take the others for settled.
-        held_back.update(settled_at=None, code="")
+        reopen_held_back(ids)
         return ids
-    held_back.update(status=ActionStatus.CANCELLED, settled_at=ClockTimestamp())
+    cancel_held_back(ids)
     snapshot = resent(
         opened(plan.newest.snapshot),
         ids,

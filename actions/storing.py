@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import uuid4
 
 from django.db import connection, transaction
-from django.db.models import DateTimeField, Func, Value
+from django.db.models import DateTimeField, Func, QuerySet, Value
 
 from caseflow.domain.outcomes import Confirmed, LookupOutcome, NotApplied, Outcome, Refused, Unknown
 from cases.claiming import Lease
@@ -139,3 +140,17 @@ def cancel_planned(case_id: int) -> int:
     return Action.objects.filter(case_id=case_id, status=ActionStatus.PLANNED).update(
         status=ActionStatus.CANCELLED, settled_at=ClockTimestamp()
     )
+
+
+def reopen_held_back(ids: Sequence[str]) -> None:
+    """Messages are sent again: the first that is done must not take those that were held back for settled."""
+    _held_back(ids).update(settled_at=None, code="")
+
+
+def cancel_held_back(ids: Sequence[str]) -> None:
+    """They are planned anew, under other ids."""
+    _held_back(ids).update(status=ActionStatus.CANCELLED, settled_at=ClockTimestamp())
+
+
+def _held_back(ids: Sequence[str]) -> QuerySet[Action]:
+    return Action.objects.filter(public_id__in=ids, status=ActionStatus.PLANNED)

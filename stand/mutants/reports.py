@@ -22,7 +22,7 @@ MUTATIONS = (
         name="a held-back message counts as settled when it is sent again",
         protects="held-back messages are open again",
         file="actions/resending.py",
-        old='        held_back.update(settled_at=None, code="")\n',
+        old="        reopen_held_back(ids)\n",
         new="",
         caught_by=(f"{TELLING}::test_of_two_without_access_the_first_repair_tells_one_and_the_other_still_waits",),
         why="the first of several would move the case while the others are still on their way",

@@ -26,7 +26,7 @@ class DownloadQuery(Query):
 
 class DocumentDownloadView(ApiView):
     limits: ClassVar = {"GET": "export"}
-    http_method_names: ClassVar = ["get", "options"]  # who asks by HEAD would be on record for what they did not get
+    http_method_names = ["get", "options"]  # who asks by HEAD would be on record for what they did not get
 
     @extend_schema(
         operation_id="download_document",
