@@ -73,7 +73,7 @@ class Bell:
 class Running:
     """The running system. `ask` and `tell` speak to PostgreSQL directly, as the owner."""
 
-    def __init__(self, system: System, bell: Bell, post_office: PostOffice, token: str) -> None:
+    def __init__(self, system: System, bell: Bell, token: str, post_office: PostOffice | None = None) -> None:
         self.system = system
         self.bell = bell
         self.post_office = post_office
@@ -200,6 +200,7 @@ class Running:
             [language, username],
         )
         self._database.execute("UPDATE cases_schedule SET next_at = clock_timestamp() WHERE stage = 'tell_staff'")
+        assert self.post_office is not None
         self.wait_for(lambda: self.post_office.about(about))
         self._database.execute("UPDATE accounts_person SET email = '' WHERE username = %s", [username])
         (letter,) = self.post_office.about(about)
