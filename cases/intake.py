@@ -24,7 +24,7 @@ from caseflow.domain.process import Process
 from .bell import ring_after_commit
 from .models import Case, CaseKey, IntakeRevision
 from .personal import Sealer, digest_of_personal, store_texts
-from .processes import newest_process
+from .processes import newest_process, own_sources
 from .publishing import NewTask, publish
 from .revisions import checked_intake, split_personal
 from .rows import CaseRow
@@ -103,6 +103,9 @@ def open_case(
     )
     if from_outside and not ticket.process.from_outside:
         raise BadInput(code="not_from_outside", path="$.process", problem="nobody opens such a case from outside")
+    if from_outside and ticket.source in own_sources():
+        # It would take the name of a ticket that we have not written yet, and ours could never be opened.
+        raise BadInput(code="own_source", path="$.source", problem="tickets of this source are written here only")
     for _attempt in range(CLASHES):
         try:
             with transaction.atomic():

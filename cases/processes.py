@@ -25,6 +25,11 @@ def process_key(process: Process) -> str:
     return f"{process.slug}:{process.version}"
 
 
+def own_sources() -> frozenset[str]:
+    """Names of the sources whose tickets only services of ours write."""
+    return frozenset(process.own_source for process in all_processes().values() if process.own_source)
+
+
 def get_process(slug: str, version: int) -> Process:
     """Raises ProcessNotInstalled: the tasks of such a version are handed back, not guessed at."""
     process = all_processes().get(f"{slug}:{version}")

@@ -126,10 +126,12 @@ def _make(
 def _place(
     store: FolderStorage, obliged: Obliged, data: DataSet, forms: tuple[str, ...], *, key: str, asked: str
 ) -> dict[str, Any]:
-    """The files, and then the manifest that says they are whole. Raises StoreUnusable, and then none is left."""
+    """The files, and then the manifest that says they are whole. Raises StoreUnusable, and then none is left.
+
+    All of it is written before any of it gets its name: a full disk is noticed while there is only what is ours alone.
+    """
     about = (key, obliged.subject)
-    stem = f"{_stem(key)}-{data.digest[:16]}"
-    made = make_files(store, data, edition=obliged.edition, forms=forms, stem=stem, about=about)
+    made = make_files(store, data, edition=obliged.edition, forms=forms, stem=_stem(key), about=about)
     manifest = {
         "key": key,
         "subject": obliged.subject,
@@ -141,10 +143,14 @@ def _place(
         "files": made.files,
     }
     try:
-        store.place(_manifest_name(key), lambda file: _write(file, manifest), about=about)
-    except BaseException:
-        made.take_away(store)
-        raise
+        aside = store.write_aside(lambda file: _write(file, manifest), about=about)
+        try:
+            made.put_in_place(store)
+            store.give_name(aside, _manifest_name(key))
+        finally:
+            aside.drop()
+    finally:
+        made.drop()  # what has its name is not aside any more
     return manifest
 
 
@@ -153,12 +159,14 @@ def _is_whole(store: FolderStorage, manifest: Mapping[str, Any]) -> bool:
 
 
 def _find_manifest(store: FolderStorage, key: str) -> dict[str, Any] | None:
+    """None where there is none, and where what is there cannot be read or is not of this key: it is made again."""
     try:
         with store.open(_manifest_name(key)) as file:
             found: dict[str, Any] = json.loads(file.read())
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):
         return None
-    return found
+    ours = found["key"] == key and all(file["name"].startswith(_stem(key)) for file in found["files"])
+    return found if ours else None
 
 
 def _write(file: Any, manifest: Mapping[str, Any] | None) -> None:

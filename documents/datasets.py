@@ -82,4 +82,6 @@ def open_data_set(store: FolderStorage, digest: str) -> DataSet:
 
 
 def has_data_set(store: FolderStorage, digest: str) -> bool:
-    return store.exists(name_of(digest))
+    """Whole: of a damaged one nothing could be made, and it would never be chosen again."""
+    path = Path(store.path(name_of(digest)))
+    return path.is_file() and digest_of_file(path) == digest

@@ -15,7 +15,7 @@ from audit.exporting import safe_cell
 
 from .datasets import DataSet
 from .paper import write_paper
-from .storage import FolderStorage
+from .storage import Aside, FolderStorage
 from .wording import Cells, Counts, count, titles
 from .workbook import write_workbook
 
@@ -24,14 +24,20 @@ UTF8_MARK = "\ufeff"  #: spreadsheets take a file without it for another encodin
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Whole files in the store, as {"form", "name", "size", "sha256"}, and how many rows they show."""
+    """Whole files as {"form", "name", "size", "sha256"}, and how many rows they show; aside until they are named."""
 
     files: list[dict[str, Any]]
     rows: int
+    asides: list[Aside]
 
-    def take_away(self, store: FolderStorage) -> None:
-        for file in self.files:
-            store.delete(file["name"])
+    def put_in_place(self, store: FolderStorage) -> None:
+        """Raises StoreUnusable. What has its name by then keeps it: a manifest decides what counts, not a file."""
+        for file, aside in zip(self.files, self.asides, strict=True):
+            store.give_name(aside, file["name"])
+
+    def drop(self) -> None:
+        for aside in self.asides:
+            aside.drop()
 
 
 def make_files(
@@ -43,17 +49,23 @@ def make_files(
     stem: str,
     about: tuple[str, ...] = (),
 ) -> Made:
-    """`<stem>.<form>` for each form. Raises StoreUnusable; what was placed before that is taken away again."""
+    """A file for each form, aside. Raises StoreUnusable, and then none is left.
+
+    Nothing with a name is touched: somebody who took this work over may have named the same files already. Names
+    follow from the content, too, so that another release that makes other bytes takes nobody's file away.
+    """
     with translation.override(data.language):
         counts = count(data)
-        made = Made([], counts.rows)
+        made = Made([], counts.rows, [])
         try:
             for form in forms:
                 write = partial(_WRITERS[form], data=data, counts=counts, edition=edition)
-                placed = store.place(f"{stem}.{form}", write, about=about)
-                made.files.append({"form": form, "name": placed.name, "size": placed.size, "sha256": placed.sha256})
+                aside = store.write_aside(write, about=about)
+                made.asides.append(aside)
+                name = f"{stem}-{aside.sha256[:16]}.{form}"
+                made.files.append({"form": form, "name": name, "size": aside.size, "sha256": aside.sha256})
         except BaseException:
-            made.take_away(store)
+            made.drop()
             raise
     return made
 

@@ -31,13 +31,17 @@ class Opened:
 
 
 def open_document(person: Person, public_id: str, form: str) -> Opened:
-    """Raises NotFound: for no such document, no right to it, no such form of it, and a file that the store lost."""
+    """Raises NotFound: for no such document, no right to it, no such form of it, and a file that the store lost.
+
+    A file that is not the one that was registered is lost, too: nobody is given other bytes under the document's name.
+    """
     document = get_document(person, public_id)
     found = next((file for file in document.files if file["form"] == form), None)
-    if found is None:
+    store = document_store()
+    if found is None or not store.is_whole(found["name"], size=found["size"], sha256=found["sha256"]):
         raise NotFound
     try:
-        file: Any = document_store().open(found["name"])
+        file: Any = store.open(found["name"])
     except FileNotFoundError:
         raise NotFound from None
     try:

@@ -39,7 +39,8 @@ class Recipients(System):
         if name == "access":
             may_open = set(who_may_open(obliged.department).filter(pk__in=wanted).values_list("pk", flat=True))
             return {f"p{person}": "open" if person in may_open else "none" for person in wanted}
-        people = Person.objects.filter(pk__in=wanted, is_active=True)
+        # Of the dismissed, too: that they may not open it is what holds their message back, and that can be repaired.
+        people = Person.objects.filter(pk__in=wanted)
         if name == "addresses":
             return {f"p{pk}": email for pk, email in people.exclude(email="").values_list("pk", "email")}
         return {f"p{pk}": language for pk, language in people.values_list("pk", "language")}

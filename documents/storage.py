@@ -9,9 +9,10 @@ import errno
 import hashlib
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -39,6 +40,20 @@ class StoreUnusable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """A whole file, on the disk, that has no name yet."""
+
+    path: Path
+    size: int  #: bytes
+    sha256: str
+
+    def drop(self) -> None:
+        """What cannot be removed now is swept later."""
+        with suppress(OSError):
+            self.path.unlink()
+
+
+@dataclass(frozen=True, slots=True)
 class Placed:
     """A whole file of the store."""
 
@@ -58,24 +73,37 @@ class FolderStorage(FileSystemStorage):
         `name` may be made from the file's SHA-256. Raises StoreUnusable for a full or read-only store; nothing is under
         `name` then that was not there before.
         """
+        aside = self.write_aside(write, about=about)
+        try:
+            return self.give_name(aside, name(aside.sha256) if callable(name) else name)
+        except BaseException:
+            aside.drop()
+            raise
+
+    def write_aside(self, write: Callable[[IO[bytes]], None], *, about: tuple[str, ...] = ()) -> Aside:
+        """The first half of `place`. Raises StoreUnusable, and then nothing is left."""
         with _understood():
-            aside = Path(self.path(f"{ASIDE}/{secrets.token_hex(16)}"))
-            aside.parent.mkdir(parents=True, exist_ok=True)
+            path = Path(self.path(f"{ASIDE}/{secrets.token_hex(16)}"))
+            path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                with aside.open("xb") as file:
+                with path.open("xb") as file:
                     write(file)
                     failpoint("document.writing", *about)
                     file.flush()
                     os.fsync(file.fileno())
-                placed = _measured(aside, name)
-                target = Path(self.path(placed.name))
-                target.parent.mkdir(parents=True, exist_ok=True)
-                aside.rename(target)
+                return Aside(path, path.stat().st_size, digest_of_file(path))
             except BaseException:
-                aside.unlink(missing_ok=True)
+                Aside(path, 0, "").drop()
                 raise
+
+    def give_name(self, aside: Aside, name: str) -> Placed:
+        """The second half. Raises StoreUnusable, and then the file is still aside."""
+        with _understood():
+            target = Path(self.path(name))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            aside.path.rename(target)
             _sync_folder(target.parent)
-        return placed
+        return Placed(name, aside.size, aside.sha256)
 
     def sweep(self, older_than: timedelta = HALF_WRITTEN_AFTER) -> int:
         """Remove what a stopped process left half written; how many files."""
@@ -85,10 +113,10 @@ class FolderStorage(FileSystemStorage):
         for path in folder.iterdir() if folder.is_dir() else ():
             try:
                 if path.stat().st_mtime < limit:
-                    path.unlink()
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
                     removed += 1
-            except FileNotFoundError:
-                continue  # another sweep was faster
+            except OSError:
+                continue  # another sweep was faster, or nothing can be removed now: the next one will see to it
         return removed
 
     def is_whole(self, name: str, *, size: int, sha256: str = "") -> bool:
@@ -119,11 +147,6 @@ def _understood() -> Iterator[None]:
         if error.errno in CLOSED:
             raise StoreUnusable("store_read_only", "the store of documents cannot be written") from error
         raise
-
-
-def _measured(path: Path, name: str | Callable[[str], str]) -> Placed:
-    digest = digest_of_file(path)
-    return Placed(name(digest) if callable(name) else name, path.stat().st_size, digest)
 
 
 def _sync_folder(folder: Path) -> None:

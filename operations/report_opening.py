@@ -5,11 +5,12 @@ Several dispatchers at once are harmless: a schedule is taken by one of them, an
 
 from __future__ import annotations
 
+import logging
 import time
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import Department
@@ -26,6 +27,8 @@ from documents.models import Document
 from .report_models import Obligation, ObligationEdition, ReportSchedule
 from .reporting import newest_edition, owe
 
+log = logging.getLogger("caseflow.reports")
+
 STAGE = "open_reports"
 CATCH_UP = 31  #: periods of one schedule; older ones that were missed are left out, which is put on record
 OVERDUE_AT_ONCE = 200  #: obligations
@@ -34,21 +37,37 @@ PORTION = timedelta(seconds=20)  #: of opening, well within the stage's limit; t
 
 def open_reports(lease: Lease) -> Lease | None:
     """One run; what it did not get to is due in the next."""
-    open_due()
-    name_overdue()
+    try:
+        open_due()
+    finally:
+        name_overdue()
     with settlement(lease) as settling:
         pass
     return settling.next_lease
 
 
 def open_due() -> int:
-    """Open what is due by now, each schedule in a transaction of its own; how many obligations were new."""
+    """Open what is due by now, each schedule in a transaction of its own; how many obligations were new.
+
+    One that cannot be opened keeps none of the others from theirs; its error is raised when they are done.
+    """
     ends, opened = time.monotonic() + PORTION.total_seconds(), 0
+    tried: set[int] = set()
+    failed: list[Exception] = []
     while time.monotonic() < ends:
-        found = _open_next()
+        try:
+            found = _open_next(tried)
+        except (OperationalError, InterfaceError):
+            raise  # no schedule's fault
+        except Exception as error:
+            log.exception("what a schedule says is due could not be opened")
+            failed.append(error)
+            continue
         if found is None:
             break
         opened += found
+    if failed:
+        raise failed[0]
     return opened
 
 
@@ -67,14 +86,15 @@ def still_missing(obligations: QuerySet[Obligation]) -> QuerySet[Obligation]:
     return obligations.filter(Exists(under_way), ~Exists(made))
 
 
-def _open_next() -> int | None:
-    """The schedule that is due longest; how many of its obligations were new. None where nothing is due."""
+def _open_next(tried: set[int]) -> int | None:
+    """The schedule that is due longest of those not tried yet; how many of its obligations were new, None for none."""
     with transaction.atomic():
         now = database_now()
         due = ReportSchedule.objects.filter(is_active=True, next_due__lte=now).order_by("next_due", "pk")
-        schedule = due.select_for_update(skip_locked=True, no_key=True).first()
+        schedule = due.exclude(pk__in=tried).select_for_update(skip_locked=True, no_key=True).first()
         if schedule is None:
             return None
+        tried.add(schedule.pk)
         department = Department.objects.select_related("organisation").get(pk=schedule.department_id)
         zone = ZoneInfo(department.organisation.time_zone)
         missed = due_periods(schedule.following, schedule.rule, zone=zone, now=now, limit=CATCH_UP)

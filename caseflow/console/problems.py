@@ -158,6 +158,7 @@ _INPUT: dict[str, Promise] = {
     "cron_malformed": gettext_lazy("This is no cron line of five fields."),
     "cron_never": gettext_lazy("This cron line never fires: no day ever fits it."),
     "not_from_outside": gettext_lazy("What such a case is about is not changed by anybody."),
+    "own_source": gettext_lazy("Tickets of this source are written here only."),
     "bad_digest": gettext_lazy("The form is incomplete. Open the proposal again and decide there."),
 }
 

@@ -191,6 +191,7 @@ class Process(ABC):
     facts: ClassVar[tuple[FactSource, ...]]
     personal_facts: ClassVar[frozenset[str]] = frozenset()  #: paths kept as personal text; `fact.*` means every value
     from_outside: ClassVar[bool] = True  #: else only services of ours open such a case and say what it is about
+    own_source: ClassVar[str] = ""  #: of the tickets that such a service writes; nobody else's ticket may name it
     critical: ClassVar[tuple[str, ...]] = ()  #: paths a decision depends on
     endings: ClassVar[Mapping[str, Ending]]
     proposer: ClassVar[str] = "rules"

@@ -58,6 +58,7 @@ class DepartmentReport(Process):
     title = _("Regular report of a department")
     Intake = DepartmentReportIntake
     from_outside = False
+    own_source = SOURCE
     facts = (
         FactSource("data_set", "documents.data", "obligation"),
         FactSource("document", "documents.store", "obligation"),

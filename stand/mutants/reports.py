@@ -48,6 +48,26 @@ MUTATIONS = (
         why="a ticket could name the documents of another organisation",
     ),
     Mutation(
+        name="a ticket takes the name of a report to come",
+        protects="cases opened by ourselves only",
+        file="cases/intake.py",
+        old="    if from_outside and ticket.source in own_sources():\n",
+        new="    if False:\n",
+        caught_by=(
+            "tests/api/test_reports.py::test_who_may_not_open_cases_asks_for_none_and_nobody_opens_one_as_a_ticket",
+        ),
+        why="the report could never be opened",
+    ),
+    Mutation(
+        name="one schedule stops all",
+        protects="schedules fail alone",
+        file="operations/report_opening.py",
+        old="            failed.append(error)\n            continue\n",
+        new="            raise\n",
+        caught_by=(f"{OBLIGATIONS}::test_a_schedule_that_cannot_be_opened_keeps_no_other_from_its_report",),
+        why="one organisation's fault would keep every other one from its reports",
+    ),
+    Mutation(
         name="an edition is corrected while it is made",
         protects="one edition under way",
         file="operations/reporting.py",

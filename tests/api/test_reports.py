@@ -13,7 +13,7 @@ from caseflow.domain.roles import Right, Role
 from cases.models import Case
 from operations.models import Obligation
 from tests.commands.conftest import Run, run
-from tests.factories import make_person
+from tests.factories import T4821, make_person
 
 from .conftest import Caller, browser_of, machine_of
 
@@ -106,4 +106,8 @@ def test_who_may_not_open_cases_asks_for_none_and_nobody_opens_one_as_a_ticket(
     }
     answer = operator.post("/api/v1/cases/", ticket)
     assert (answer.status_code, answer.json()["code"]) == (400, "not_from_outside")
+    # Nor may a ticket of another kind take the name of a report that is still to come.
+    taken = T4821(source=" reports", external_id="acme/sales/requests/2026-12")
+    answer = operator.post("/api/v1/cases/", taken)
+    assert (answer.status_code, answer.json()["code"]) == (400, "own_source")
     assert not Case.objects.exists()

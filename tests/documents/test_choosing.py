@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from accounts.principal import SYSTEM
@@ -15,6 +16,7 @@ from cases.models import Case
 from cases.rows import database_now, lock_case
 from documents.choosing import lines_of, moment
 from documents.data import DataSets
+from documents.datasets import open_data_set
 from documents.obliged import Obliged, find_obliged
 from documents.storage import FolderStorage
 from tests.documents.conftest import Sales
@@ -87,5 +89,8 @@ def test_what_was_chosen_is_answered_again_and_an_open_period_is_a_fact(sales: S
     read = {"source": "documents.data", "observed_at": database_now(), "call_id": "1", "intake_revision": 1}
     found_case.observations.create(name="data_set", value=chosen, **read)
     assert sales.choose() == chosen
+    damaged = Path(store.path(f"data/{chosen['digest'][:2]}/{chosen['digest']}.jsonl"))
+    damaged.write_bytes(damaged.read_bytes() + b"{}\n")
+    assert open_data_set(store, sales.choose()["digest"]), "of what was damaged nothing can be made: it is chosen anew"
     assert sales.choose(sales.oblige(period="2999-01-01")) == {"status": "not_closed"}
     assert DataSets().read("data_set", "acme/sales/requests/2026-10-02", call_id="1") == {"status": "unknown"}

@@ -66,6 +66,7 @@ def test_the_same_data_set_gives_the_same_bytes_at_any_time_in_any_process(store
 def test_a_formula_in_a_ticket_is_text_in_every_form(store: FolderStorage) -> None:
     data = _data(store, [ROW | {"ticket": FORMULA, "subject": "@SUM(A1)"}])
     made = make_files(store, data, edition=1, forms=("xlsx", "csv"), stem="f")
+    made.put_in_place(store)
     files = {file["form"]: file["name"] for file in made.files}
     with zipfile.ZipFile(store.path(files["xlsx"])) as book:
         sheets = b"".join(book.read(name) for name in book.namelist() if name.startswith("xl/worksheets/sheet"))

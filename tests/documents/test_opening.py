@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -14,6 +15,7 @@ from audit.models import AuditEvent
 from audit.services import facts_of
 from documents.access import may_open
 from documents.models import Document, DocumentOpening
+from documents.storage import document_store
 from tests.driving import Story, engine, simulator
 from tests.factories import make_token
 from tests.reports.conftest import Bureau, bureau
@@ -111,6 +113,13 @@ def test_a_document_that_may_not_be_opened_is_the_404_of_one_that_is_not_there(
         f"/api/v1/documents/{document.public_id}/download/", headers={"Authorization": f"Bearer {token}"}
     )
     assert answer.status_code == 404
+    assert _openings(document) == []
+
+
+def test_a_file_that_is_not_the_one_that_was_registered_is_given_to_nobody(bureau: Bureau, document: Document) -> None:
+    (file,) = (file for file in document.files if file["form"] == "pdf")
+    Path(document_store().path(file["name"])).write_bytes(b"x" * file["size"])
+    assert _page(_as(bureau.heads[0]), f"/console/documents/{document.public_id}/pdf/")[0] == 404
     assert _openings(document) == []
 
 

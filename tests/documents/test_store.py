@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import resource
 import signal
@@ -19,6 +21,7 @@ from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, ReadFaile
 from cases.models import Task
 from cases.models.platform import Schedule
 from cases.rows import database_now
+from documents import making
 from documents.adapter import ReportStore
 from documents.models import Document
 from documents.storage import ASIDE, HALF_WRITTEN_AFTER, FolderStorage
@@ -159,12 +162,16 @@ def no_room_beyond(size: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
-def test_a_full_store_registers_nothing_and_leaves_nothing(sales: Sales, store: FolderStorage) -> None:
+# Where its disk is full the maker of workbooks leaves files of its own open until they are collected.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("form", ["csv", "xlsx"])
+def test_a_full_store_registers_nothing_and_leaves_nothing(sales: Sales, store: FolderStorage, form: str) -> None:
     digest = sales.data_of(*(f"T-{number}" for number in range(100)))
     with no_room_beyond(100), pytest.raises(ReadFailed) as failed:
         sales.choose()
     with no_room_beyond(4096):
-        made = sales.make(KEY, data_set=digest)
+        made = sales.make(KEY, data_set=digest, formats=[form])
+    gc.collect()
     assert made == Refused("store_full", "the store of documents is full", FaultKind.NO_ROOM)
     assert (failed.value.kind, failed.value.code) == (FaultKind.NO_ROOM, "store_full")
     assert Document.objects.count() == 0
@@ -176,13 +183,51 @@ def test_a_store_that_can_only_be_read_registers_nothing(
 ) -> None:
     digest = sales.data_of("T-1")
 
+    left = Path(store.path(ASIDE)) / "left"
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(Path, "rename", refuse)
+    for way in ("rename", "unlink"):
+        monkeypatch.setattr(Path, way, refuse)
     made = sales.make(KEY, data_set=digest)
     assert made == Refused("store_read_only", "the store of documents cannot be written", FaultKind.NO_ROOM)
     assert Document.objects.count() == 0 and files_of(store) == []
+
+
+def test_who_fails_late_takes_no_file_from_who_took_the_work_over(
+    sales: Sales, store: FolderStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest, write = sales.data_of("T-1"), making._WRITERS["pdf"]
+
+    def overtaken(*given: Any, **more: Any) -> None:
+        monkeypatch.setitem(making._WRITERS, "pdf", write)
+        assert isinstance(sales.make(KEY, data_set=digest, formats=["csv", "pdf"]), Confirmed)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(making._WRITERS, "pdf", overtaken)
+    late = sales.make(KEY, data_set=digest, formats=["csv", "pdf"])
+    assert isinstance(late, Refused) and late.code == "store_full"
+    assert sales.document()["status"] == "made"
+
+
+def test_a_manifest_that_cannot_be_read_or_names_other_files_counts_for_nothing(
+    sales: Sales, store: FolderStorage
+) -> None:
+    with stopped_at("document.renamed"):
+        sales.make(KEY)
+    (path,) = Path(store.path("made")).rglob("*.json")
+    (stranger,) = Path(store.path("data")).rglob("*.jsonl")
+    told = json.loads(path.read_bytes())
+    for file in told["files"]:
+        file["name"], file["size"] = str(stranger.relative_to(store.location)), stranger.stat().st_size
+        file["sha256"] = stranger.stem
+    for written in (b"{", json.dumps(told).encode()):
+        path.write_bytes(written)
+        assert isinstance(lookup(), NotApplied)
+    assert isinstance(sales.make(KEY), Confirmed)
 
 
 def test_a_document_whose_file_is_gone_is_lost_not_made(sales: Sales, store: FolderStorage) -> None:

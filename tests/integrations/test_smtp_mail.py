@@ -16,7 +16,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from caseflow.domain.outcomes import Confirmed, NotApplied, Outcome, Refused, Unknown
+from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, Refused, Unknown
 from integrations.contract import Adapter
 from integrations.smtp_mail import SmtpMail, message_id_of
 
@@ -100,6 +100,17 @@ def test_a_refusal_is_for_good_and_a_not_now_is_not(post: Post, answers: dict[st
     assert post.letters == []
 
 
+@pytest.mark.parametrize("answer", ["thank you", "251 I shall see"])
+def test_an_answer_to_the_message_that_is_no_refusal_is_doubt(post: Post, answer: str) -> None:
+    post.answer_to_message = answer
+    assert isinstance(send(), Unknown)
+
+
+def test_what_is_kept_of_a_refusal_names_nobody(post: Post) -> None:
+    post.answer_to_recipient = "550 5.1.1 <Head@example.org>: head is unknown"
+    assert send() == Refused("bad_address", "it answered 550 5.1.1 <…>: … is unknown", FaultKind.INVALID_DATA)
+
+
 def test_a_message_that_was_taken_without_an_answer_is_doubt_and_never_a_failure(post: Post) -> None:
     post.hangs_up = True
     assert isinstance(send(), Unknown)
@@ -115,5 +126,6 @@ def test_a_server_that_is_not_there_has_taken_nothing(post: Post, settings: Any)
 
 def test_who_overslept_the_lease_and_who_has_no_address_sends_nothing(post: Post) -> None:
     assert isinstance(send(send_by=time.monotonic()), NotApplied)
-    assert isinstance(send("head@example.org\nBcc: all@example.org"), Refused)
+    for address in ("head@example.org\nBcc: all@example.org", "head@example.org, all@example.org", "head@[1.2.3.4"):
+        assert isinstance(send(address), Refused), address
     assert post.letters == []

@@ -8,10 +8,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from accounts.principal import SYSTEM
 from accounts.services import create_departments
 from audit.models import AuditEvent
-from caseflow.domain.errors import BadInput, EditionOpen, NotPermitted
+from caseflow.domain.errors import BadInput, EditionOpen, IntakeConflict, NotPermitted
 from caseflow.domain.periods import Length, Period
+from caseflow.processes.department_report import SOURCE
+from cases.intake import open_case
 from cases.models import Case
 from cases.personal import read_texts
 from documents.models import Document
@@ -20,7 +23,7 @@ from operations.models import Obligation, ReportSchedule
 from operations.report_opening import name_overdue, open_due
 from operations.report_selectors import list_overdue
 from operations.reporting import REASON_FIELD
-from tests.factories import make_organisation, make_person
+from tests.factories import T4821, make_organisation, make_person
 from tests.reports.conftest import Bureau
 from tests.steps import together
 
@@ -153,6 +156,19 @@ def test_missed_periods_are_opened_in_order_up_to_a_limit_and_what_is_left_out_i
     assert opened == [month.text for month in reversed(months[1:])]
     assert schedule.next_due > datetime.now(UTC)
     assert AuditEvent.objects.filter(kind="schedule.left_out").count() == 1
+
+
+def test_a_schedule_that_cannot_be_opened_keeps_no_other_from_its_report(bureau: Bureau) -> None:
+    (other,) = create_departments(organisation=bureau.engine.organisation, names=[("service", "Service")])
+    month = Period.at(Length.MONTH, datetime.now(UTC), MOSCOW).previous()
+    taken = T4821(source=SOURCE, external_id=f"acme/sales/requests/{month}") | {"organisation": other.organisation}
+    open_case(**taken, actor=SYSTEM, from_outside=False)
+    for hours, department in enumerate([bureau.department, other]):
+        due = month.end(MOSCOW) + timedelta(hours=hours)
+        scheduled(bureau, month.text, due=due, department=department, at=time(0))
+    with pytest.raises(IntakeConflict):
+        open_due()
+    assert list(Obligation.objects.values_list("department", flat=True)) == [other.pk]
 
 
 def test_two_hundred_obligations_are_opened_once_each_by_two_dispatchers(bureau: Bureau) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from accounts.models import Person
 from actions.models import Action
 from caseflow.domain.errors import BadInput
 from cases.models import Observation
@@ -63,6 +64,18 @@ def test_of_two_without_access_the_first_repair_tells_one_and_the_other_still_wa
     story.order("send_notice")
     story.run()
     assert (story.state, len(bureau.letters())) == ("COMPLETED", 3)
+
+
+def test_who_is_dismissed_is_held_back_for_that_reason_and_told_when_back(bureau: Bureau) -> None:
+    anna, boris, _clara = bureau.heads
+    requested = bureau.request(recipients=["anna", "boris"])
+    Person.objects.filter(pk=boris.pk).update(is_active=False)
+    story = bureau.run(requested)
+    assert (story.standing, bureau.letters()) == (("NEEDS_ATTENTION", "no_access"), [anna.email])
+    Person.objects.filter(pk=boris.pk).update(is_active=True)
+    story.order("send_notice")
+    story.run()
+    assert (story.state, bureau.letters()) == ("COMPLETED", sorted([anna.email, boris.email]))
 
 
 def test_access_is_read_when_the_message_leaves_and_not_when_it_was_planned(bureau: Bureau) -> None:
