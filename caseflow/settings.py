@@ -13,6 +13,7 @@ from caseflow.settings_environment import (
     CASEFLOW_ROLE,
     DEBUG,
     REDIS_URL,
+    SIMULATOR_URL,
     database_owner_url,
     database_url,
     documents_folder,
@@ -28,12 +29,15 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 # What is told to others -----------------------------------------------------------------------------------------------
 
+# Not where the simulator is all the world: a mail server for staff must not bring its customers real letters.
+_mail_by_smtp = bool(staff_mail) and "mail" not in systems and not SIMULATOR_URL
+
 #: Outside systems by name; `manage.py check` resolves each.
 ADAPTERS = {
     "payments": "integrations.payments.Payments",
     "subscriptions": "integrations.subscriptions.Subscriptions",
-    # With a mail server and no other address for `mail`, by SMTP: accepted by the mail server, delivery unknown.
-    "mail": "integrations.smtp_mail.SmtpMail" if staff_mail and "mail" not in systems else "integrations.mail.Mail",
+    # By SMTP: accepted by the mail server, delivery unknown.
+    "mail": "integrations.smtp_mail.SmtpMail" if _mail_by_smtp else "integrations.mail.Mail",
     "documents.data": "documents.data.DataSets",
     "documents.store": "documents.adapter.ReportStore",
     "documents.recipients": "documents.recipients.Recipients",
