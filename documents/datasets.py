@@ -45,6 +45,7 @@ class DataSet:
         return datetime.fromisoformat(self.about["end"])
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """A case a row, as `choosing` writes it: names, state, outcome, moments as ISO text, age in seconds."""
         with self.path.open("rb") as file:
             next(file)
             for line in file:
@@ -82,4 +83,5 @@ def open_data_set(store: FolderStorage, digest: str) -> DataSet:
 
 
 def has_data_set(store: FolderStorage, digest: str) -> bool:
+    """Whether a file has its name; `open_data_set` looks whether it is what the name says."""
     return store.exists(name_of(digest))

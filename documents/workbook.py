@@ -12,9 +12,11 @@ from .datasets import DataSet
 from .wording import Cells, Counts, introduction, state_counts, title_of, titles
 
 WIDTHS = (28, 16, 20, 28, 22, 18, 22, 22, 14)  #: characters of each column
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 LONGEST_CELL = 32_767  #: characters that the format allows
 MOST_ROWS = 1_048_575  #: that the format allows below the header
-_AS_TEXT = {
+#: Nothing in a cell is ever run or taken for anything else, and rows go to the disk as they come.
+AS_TEXT = {
     "constant_memory": True,
     "strings_to_formulas": False,
     "strings_to_numbers": False,
@@ -24,7 +26,7 @@ _AS_TEXT = {
 
 def write_workbook(file: IO[bytes], data: DataSet, counts: Counts, *, edition: int) -> None:
     """Two sheets: what the rows add up to, and the rows. In the active language."""
-    with xlsxwriter.Workbook(file, _AS_TEXT) as book:
+    with xlsxwriter.Workbook(file, AS_TEXT) as book:
         # Without a moment of its own the workbook would carry that of its making.
         made = data.end.astimezone(UTC).replace(tzinfo=None)
         book.set_properties({"title": title_of(data), "created": made})
