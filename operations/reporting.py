@@ -1,4 +1,4 @@
-"""Reports that are owed: opened once, asked for again without a second one, corrected by another edition (design §4).
+"""Reports that are owed: opened once, asked for again without a second one, corrected by another edition.
 
 The case's external id is the obligation, so that neither two dispatchers nor two people open it twice.
 """
