@@ -21,7 +21,7 @@ from .sources import NOWHERE
 from .walking import Leak, Walk
 from .world import House, World, undone
 
-ROOMS = ("accounts", "actions", "approvals", "audit", "cases", "caseflow", "operations")
+ROOMS = ("accounts", "actions", "approvals", "audit", "cases", "caseflow", "documents", "operations")
 
 #: For who holds the machine and its database: they take no `--as`, since they show no case or only to its owner.
 OF_THE_MACHINE = frozenset({

@@ -35,7 +35,7 @@ from tests.operations import standings as at
 from tests.operations.standings import stand
 
 ROOT = Path(configured.BASE_DIR)
-ROOMS = ("accounts", "actions", "approvals", "audit", "caseflow", "cases", "integrations", "operations")
+ROOMS = ("accounts", "actions", "approvals", "audit", "caseflow", "cases", "documents", "integrations", "operations")
 
 #: The business rows: what a case is, what is to be done for it, what was proposed, decided, sent, told and ordered.
 BUSINESS = (
