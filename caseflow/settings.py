@@ -29,15 +29,14 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 # What is told to others -----------------------------------------------------------------------------------------------
 
-# Not where the simulator is all the world: a mail server for staff must not bring its customers real letters.
-_mail_by_smtp = bool(staff_mail) and "mail" not in systems and not SIMULATOR_URL
+#: With a mail server and no other place for `mail`, by SMTP: accepted by the mail server, delivery unknown.
+_mails_itself = bool(staff_mail) and "mail" not in systems and not SIMULATOR_URL
 
 #: Outside systems by name; `manage.py check` resolves each.
 ADAPTERS = {
     "payments": "integrations.payments.Payments",
     "subscriptions": "integrations.subscriptions.Subscriptions",
-    # By SMTP: accepted by the mail server, delivery unknown.
-    "mail": "integrations.smtp_mail.SmtpMail" if _mail_by_smtp else "integrations.mail.Mail",
+    "mail": "integrations.smtp_mail.SmtpMail" if _mails_itself else "integrations.mail.Mail",
     "documents.data": "documents.data.DataSets",
     "documents.store": "documents.adapter.ReportStore",
     "documents.recipients": "documents.recipients.Recipients",

@@ -73,7 +73,7 @@ class Bell:
 class Running:
     """The running system. `ask` and `tell` speak to PostgreSQL directly, as the owner."""
 
-    def __init__(self, system: System, bell: Bell, post_office: PostOffice, token: str) -> None:
+    def __init__(self, system: System, bell: Bell, token: str, post_office: PostOffice | None = None) -> None:
         self.system = system
         self.bell = bell
         self.post_office = post_office
@@ -197,7 +197,9 @@ class Running:
         """Have the regular work look for whom to tell now, and wait for this person's letter."""
         self._database.execute("UPDATE accounts_person SET language = %s WHERE username = %s", [language, username])
         self._database.execute("UPDATE cases_schedule SET next_at = clock_timestamp() WHERE stage = 'tell_staff'")
-        (letter,) = self.wait_for(lambda: self.post_office.about(about, to=f"{username}@example.org"))
+        office = self.post_office
+        assert office is not None
+        (letter,) = self.wait_for(lambda: office.about(about, to=f"{username}@example.org"))
         return letter
 
     def sign_in(self, username: str) -> SignedIn:

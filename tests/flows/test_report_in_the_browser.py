@@ -104,7 +104,7 @@ def test_a_recipient_without_access_gets_a_404_and_after_the_repair_one_message_
     operator.open(page)
     operator.page.get_by_role("link", name=words["send"]).first.click()
     operator.page.get_by_label(words["reason"]).fill("The access is granted again")
-    operator.page.locator("form button.main").last.click()
+    operator.page.locator("main form button.main").last.click()
     operator.open(page)
     running.wait_for(lambda: operator.sees_after_reloading(words["completed"]))
 

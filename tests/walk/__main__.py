@@ -76,7 +76,7 @@ def _run(system: System) -> Running:
         stdout=subprocess.DEVNULL,
     )
     _tell("telling the story")
-    return Running(system, bell=None, post_office=None, token=token)
+    return Running(system, bell=None, token=token)
 
 
 def _browser(playwright) -> Browser:
