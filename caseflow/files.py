@@ -9,8 +9,8 @@ from django.http import FileResponse, StreamingHttpResponse
 
 from audit.exporting import MEDIA_TYPES, as_csv, as_lines
 from documents.opening import Opened
+from documents.workbook import MEDIA_TYPE as XLSX
 
-from .spreadsheets import MEDIA_TYPE as XLSX
 from .spreadsheets import as_xlsx
 
 

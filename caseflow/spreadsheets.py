@@ -9,16 +9,9 @@ from typing import IO, Any
 import xlsxwriter
 
 from audit.exporting import cell_text
+from documents.workbook import AS_TEXT, LONGEST_CELL
 
-MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 WIDTH = 24  #: characters of a column
-LONGEST_CELL = 32_767  #: characters that the format allows
-_AS_TEXT = {
-    "constant_memory": True,
-    "strings_to_formulas": False,
-    "strings_to_numbers": False,
-    "strings_to_urls": False,
-}
 
 
 def as_xlsx(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]) -> IO[bytes]:
@@ -27,7 +20,7 @@ def as_xlsx(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]
     `columns` are pairs of a name in `rows` and a title.
     """
     file = tempfile.TemporaryFile()  # noqa: SIM115  # the response that sends it closes it
-    with xlsxwriter.Workbook(file, _AS_TEXT) as book:
+    with xlsxwriter.Workbook(file, AS_TEXT) as book:
         sheet, bold = book.add_worksheet(), book.add_format({"bold": True})
         sheet.set_column(0, max(0, len(columns) - 1), WIDTH)
         sheet.freeze_panes(1, 0)

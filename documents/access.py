@@ -12,17 +12,13 @@ from caseflow.domain.roles import Right
 from .models import Document
 
 
-def may_open(principal: Principal, document: Document) -> bool:
-    """One query, of this moment."""
-    return may_open_in(principal, document.department)
-
-
 def may_open_in(principal: Principal, department: Department) -> bool:
-    """One query. Whether every document of the department may be opened."""
+    """One query, of this moment. Whether every document of the department may be opened."""
     return access.has_department_right(principal, department, Right.OPEN_DOCUMENTS)
 
 
 def documents_in_sight(principal: Principal) -> QuerySet[Document]:
+    """Those that `principal` may open now."""
     return access.visible(
         Document.objects.select_related("organisation", "department"), principal, Right.OPEN_DOCUMENTS
     )

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import IO, Any
 
 from caseflow.domain.canonical import canonical_bytes, digest_of
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
-from integrations.contract import Owner, System
+from integrations.contract import System
 
+from .data import OWNER
 from .datasets import DataSet, NoDataSet, open_data_set
 from .making import FORMS, make_files
 from .models import Document
@@ -33,7 +34,7 @@ class ReportStore(System):
     can_lookup = True
     settles_after = timedelta(seconds=90)  #: longer than the stage that makes a file may take
     confirms_by = "read"
-    owner = Owner(team="Caseflow", contact="operations@example.org")
+    owner = OWNER
     operations = frozenset({"make_report"})
     readable = frozenset({"document"})
 
@@ -169,7 +170,7 @@ def _find_manifest(store: FolderStorage, key: str) -> dict[str, Any] | None:
     return found if ours else None
 
 
-def _write(file: Any, manifest: Mapping[str, Any] | None) -> None:
+def _write(file: IO[bytes], manifest: Mapping[str, Any]) -> None:
     file.write(canonical_bytes(manifest))
 
 

@@ -71,6 +71,7 @@ def _case(row: tuple[Any, ...], end: datetime) -> dict[str, Any]:
 
 
 def moment(value: datetime) -> str:
+    """ISO in UTC, whole seconds, so that text compares like time: 2026-10-01T21:00:00Z."""
     return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 

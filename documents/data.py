@@ -15,7 +15,7 @@ from .datasets import has_data_set, store_lines
 from .obliged import Obliged, find_obliged
 from .storage import FolderStorage, StoreUnusable, document_store
 
-OWNER = Owner(team="Caseflow", contact="operations@example.org")
+OWNER = Owner(team="Caseflow", contact="operations@example.org")  #: of data and store alike
 
 
 class DataSets(System):

@@ -11,13 +11,13 @@ from typing import IO, Any
 
 from django.utils import translation
 
-from audit.exporting import safe_cell
+from audit import exporting
 
+from . import workbook
 from .datasets import DataSet
 from .paper import write_paper
 from .storage import Aside, FolderStorage
 from .wording import Cells, Counts, count, titles
-from .workbook import write_workbook
 
 UTF8_MARK = "\ufeff"  #: spreadsheets take a file without it for another encoding
 
@@ -82,13 +82,13 @@ def write_csv(file: IO[bytes], data: DataSet, counts: Counts, *, edition: int) -
 
 def _safe_rows(data: DataSet) -> Iterator[list[str]]:
     for cells in Cells(data.zone).all(data.rows()):
-        yield [safe_cell(text) for text in cells]
+        yield [exporting.safe_cell(text) for text in cells]
 
 
-_WRITERS: dict[str, Callable[..., None]] = {"xlsx": write_workbook, "pdf": write_paper, "csv": write_csv}
+_WRITERS: dict[str, Callable[..., None]] = {"xlsx": workbook.write_workbook, "pdf": write_paper, "csv": write_csv}
 FORMS = tuple(_WRITERS)
 MEDIA_TYPES = {
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "xlsx": workbook.MEDIA_TYPE,
     "pdf": "application/pdf",
-    "csv": "text/csv; charset=utf-8",
+    "csv": exporting.MEDIA_TYPES["csv"],
 }

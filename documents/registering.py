@@ -42,6 +42,7 @@ def register(obliged: Obliged, made: Mapping[str, Any]) -> Document:
 
 
 def find_by_key(key: str) -> Document | None:
+    """What the action of this key made; one query."""
     return Document.objects.filter(action_key=key).first()
 
 

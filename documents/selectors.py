@@ -7,12 +7,6 @@ from .models import Document, DocumentOpening
 MAX_OPENINGS = 200  #: newest that a page names
 
 
-def find_document(organisation_id: int, subject: str) -> Document | None:
-    return (
-        Document.objects.select_related("department").filter(organisation_id=organisation_id, subject=subject).first()
-    )
-
-
 def list_editions(organisation_id: int, department_id: int, kind: str, period: str) -> list[Document]:
     """Every document of one obligation; the current one last."""
     asked = {"organisation_id": organisation_id, "department_id": department_id, "kind": kind, "period": period}

@@ -129,6 +129,7 @@ class FolderStorage(FileSystemStorage):
 
 
 def digest_of_file(path: Path) -> str:
+    """SHA-256, hexadecimal; the file is read in pieces. Raises FileNotFoundError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -19,8 +19,8 @@ from cases.processes import all_processes
 
 from .datasets import DataSet
 
-#: What is promised regularly: kind → its title.
-KINDS = {"requests": pgettext_lazy("report", "Requests")}
+#: What a report is about → its title.
+_KINDS = {"requests": pgettext_lazy("report", "Requests")}
 
 Row = Mapping[str, Any]
 
@@ -53,6 +53,7 @@ class Counts:
 
 
 def count(data: DataSet) -> Counts:
+    """Reads every row once."""
     counts, start = Counts(), str(data.about["start"])
     for row in data.rows():
         counts.rows += 1
@@ -63,7 +64,7 @@ def count(data: DataSet) -> Counts:
 
 
 def kind_title(kind: str) -> str:
-    return str(KINDS.get(kind, kind))
+    return str(_KINDS.get(kind, kind))
 
 
 def title_of(data: DataSet) -> str:
@@ -130,6 +131,7 @@ def cut_sentence(shown: int, total: int) -> str:
 
 
 def titles(zone: ZoneInfo) -> list[str]:
+    """Of the columns; those of moments name the zone."""
     return [f"{title} ({zone.key})" if name in ("opened", "closed") else str(title) for name, title in COLUMNS]
 
 

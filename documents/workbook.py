@@ -15,9 +15,11 @@ from .datasets import DataSet
 from .wording import Cells, Counts, introduction, state_counts, title_of, titles
 
 WIDTHS = (28, 16, 20, 28, 22, 18, 22, 22, 14)  #: characters of each column
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 LONGEST_CELL = 32_767  #: characters that the format allows
 MOST_ROWS = 1_048_575  #: that the format allows below the header
-_AS_TEXT = {
+#: Nothing in a cell is ever run or taken for anything else, and rows go to the disk as they come.
+AS_TEXT = {
     "constant_memory": True,
     "strings_to_formulas": False,
     "strings_to_numbers": False,
@@ -30,7 +32,7 @@ def write_workbook(file: IO[bytes], data: DataSet, counts: Counts, *, edition: i
     # Its own half-finished files lie beside this one: on the same disk, and swept where a process is stopped.
     with TemporaryDirectory(dir=Path(file.name).parent) as folder:
         try:
-            with xlsxwriter.Workbook(file, _AS_TEXT | {"tmpdir": folder}) as book:
+            with xlsxwriter.Workbook(file, AS_TEXT | {"tmpdir": folder}) as book:
                 _write_summary(book, data, counts, edition)
                 _write_table(book, data)
         except FileCreateError as error:

@@ -1,4 +1,4 @@
-"""Reports that are owed: opened once, asked for again without a second one, corrected by another edition (design §4).
+"""Reports that are owed: opened once, asked for again without a second one, corrected by another edition.
 
 The case's external id is the obligation, so that neither two dispatchers nor two people open it twice.
 """
@@ -56,7 +56,7 @@ def request_report(
     `recipients` are sign-in names; without them the schedule's, or whoever may open the department's documents. The
     caller has checked the right to open cases. Raises BadInput(code, path, problem).
     """
-    row = find_department(organisation, department)
+    row = get_department(organisation, department)
     check_kind(kind)
     asked = closed_period(period, organisation)
     now = database_now()
@@ -141,7 +141,7 @@ def newest_edition(obligation: Obligation) -> ObligationEdition:
     return obligation.editions.select_related("case").latest("number")
 
 
-def find_department(organisation: Organisation, slug: str) -> Department:
+def get_department(organisation: Organisation, slug: str) -> Department:
     """Raises BadInput."""
     row = None
     if isinstance(slug, str) and slug.isprintable():

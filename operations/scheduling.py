@@ -20,7 +20,7 @@ from caseflow.domain.roles import Right
 from cases.rows import database_now
 
 from .report_models import ReportSchedule
-from .reporting import check_kind, checked_recipients, find_department
+from .reporting import check_kind, checked_recipients, get_department
 
 MAX_GRACE = timedelta(days=31)
 
@@ -45,7 +45,7 @@ def set_schedule(*, organisation: Organisation, wanted: Wanted, person: Person) 
     Raises BadInput(code, path, problem), and NotPermitted, which is put on record.
     """
     _require(organisation, person)
-    department = find_department(organisation, wanted.department)
+    department = get_department(organisation, wanted.department)
     check_kind(wanted.kind)
     length = _length(wanted.length)
     rule = _rule(wanted)
@@ -53,8 +53,8 @@ def set_schedule(*, organisation: Organisation, wanted: Wanted, person: Person) 
     if not timedelta(0) <= grace <= MAX_GRACE:
         raise BadInput(code="grace", path="$.grace_minutes", problem=f"from 0 to {MAX_GRACE.days} days")
     recipients = checked_recipients(organisation, wanted.recipients)
-    now, places = database_now(), ZoneInfo(organisation.time_zone)
-    first = Period.at(length, now, places)
+    now, zone = database_now(), ZoneInfo(organisation.time_zone)
+    first = Period.at(length, now, zone)
     with transaction.atomic():
         fields = {
             "at": rule.at,
@@ -68,12 +68,12 @@ def set_schedule(*, organisation: Organisation, wanted: Wanted, person: Person) 
         }
         key = {"organisation": organisation, "department": department, "kind": wanted.kind, "length": length.value}
         row, created = ReportSchedule.objects.select_for_update(no_key=True, of=("self",)).get_or_create(
-            **key, defaults=fields | {"next_period": first.text, "next_due": rule.due(first.end(places))}
+            **key, defaults=fields | {"next_period": first.text, "next_due": rule.due(first.end(zone))}
         )
         if not created:
             # What was missed before stays owed: a change of the hour is no way to skip a period.
             following = row.following if row.is_active else first
-            fields |= {"next_period": following.text, "next_due": rule.due(following.end(places))}
+            fields |= {"next_period": following.text, "next_due": rule.due(following.end(zone))}
             for name, value in fields.items():
                 setattr(row, name, value)
             row.save(update_fields=list(fields))

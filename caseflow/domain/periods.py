@@ -182,11 +182,6 @@ class DueRule:
         return moment
 
 
-def check_cron(text: str, now: datetime, zone: ZoneInfo) -> None:
-    """Raises BadCron for a text that is no cron line, and for one that never fires."""
-    next_of_cron(text, now, zone)
-
-
 def next_of_cron(text: str, moment: datetime, zone: ZoneInfo) -> datetime:
     """The first moment of a cron line of five fields at or after an aware moment, aware UTC. Raises BadCron."""
     if len(text) > MAX_CRON or len(text.split()) != 5:

@@ -31,8 +31,7 @@ from caseflow.domain.words import gettext_noop as _
 
 SOURCE = "reports"  #: of every case of this process; its ticket is the obligation
 
-#: What reports can be about: a word of the obligation → its title.
-KINDS = {"requests": _("Requests")}
+KINDS = ("requests",)  #: what reports can be about; `documents.wording` has their titles
 
 MAX_RECIPIENTS = 100  #: persons; each is an action of its own
 

@@ -58,7 +58,7 @@ def repeated(engine: Engine) -> Story:
 def reported(engine: Engine) -> Story:
     """A document that two people were told of."""
     (department,) = create_departments(organisation=engine.organisation, names=[("sales", "Sales")])
-    names = ("anna", "boris")
+    names = ("alpha", "beta")
     for name in names:
         person = engine.person(name)
         Person.objects.filter(pk=person.pk).update(email=f"{name}-{department.pk}@example.org")

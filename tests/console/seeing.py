@@ -1,11 +1,8 @@
-"""What tests of several pages need: somebody of another organisation, the cost of a page, cases in a doubtful state."""
+"""What tests of several pages need: somebody of another organisation, cases in a doubtful state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from accounts.principal import SYSTEM
 from accounts.services import create_organisation, grant_role
@@ -21,12 +18,6 @@ def outsider(engine: Engine, desk: Desks) -> Desk:
     other = create_organisation(slug="globex", name="Globex")
     grant_role(person=engine.person("outsider"), organisation=other, role=Role.OPERATOR, by=SYSTEM)
     return desk("outsider")
-
-
-def queries_of(reader: Desk, path: str) -> int:
-    with CaptureQueriesContext(connection) as seen:
-        reader.get(path)
-    return len(seen)
 
 
 def in_doubt(engine: Engine, **ticket: object) -> Story:

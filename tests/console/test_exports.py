@@ -16,11 +16,11 @@ from accounts.principal import SYSTEM
 from accounts.services import create_organisation, grant_role, revoke_role
 from audit.models import AuditEvent
 from audit.services import facts_of
-from caseflow import spreadsheets
 from caseflow.domain.errors import NotPermitted
 from caseflow.domain.roles import Role
 from caseflow.sheets import CASES
 from cases.models import Case
+from documents.workbook import MEDIA_TYPE as XLSX
 from operations import exporting
 from tests.api.conftest import browser_of, machine_of
 from tests.console.conftest import Desk
@@ -171,7 +171,7 @@ def test_no_cell_of_either_form_is_a_formula(engine: Engine, desk: Desks) -> Non
     (row,) = taken(export(desk("viewer"), "cases"))
     assert (row["Ticket"], row["Subject"]) == ("'=HYPERLINK(1)", "'+7 900")
     answer = export(desk("viewer"), "cases", form="xlsx")
-    assert answer["Content-Type"] == spreadsheets.MEDIA_TYPE
+    assert answer["Content-Type"] == XLSX
     assert answer["Content-Disposition"] == 'attachment; filename="cases.xlsx"'
     assert "no-store" in answer["Cache-Control"]
     content = b"".join(answer.streaming_content)

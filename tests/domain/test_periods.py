@@ -16,9 +16,9 @@ from caseflow.domain.periods import (
     Length,
     ObligationKey,
     Period,
-    check_cron,
     due_periods,
     local_moment,
+    next_of_cron,
 )
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
@@ -168,7 +168,7 @@ def test_what_names_no_period_is_refused(text: str) -> None:
 )
 def test_a_cron_line_that_is_none_or_never_fires_is_refused(text: str, code: str) -> None:
     with pytest.raises(BadCron) as refused:
-        check_cron(text, BEGAN, MOSCOW)
+        next_of_cron(text, BEGAN, MOSCOW)
     assert refused.value.code == code
 
 

@@ -1,8 +1,6 @@
-"""The rows of the list of faults, in its own words, and those whose part is still to come."""
+"""The rows of the list of faults, and what is not shown of them."""
 
 from __future__ import annotations
-
-TO_COME: dict[str, str] = {}
 
 #: What a shown row leaves out, said in the report beside it.
 LEFT_OUT = {

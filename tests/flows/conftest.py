@@ -28,6 +28,7 @@ def running_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
             "CASEFLOW_DEMO": "1",
             "CASEFLOW_UNDO_SECONDS": "0",
             "REDIS_URL": bell.url,
+            # Letters to staff begin in an hour, or when a test asks for them; customers' stay in the simulator.
             "CASEFLOW_STAFF_MAIL": post_office.url,
         }
         with System(folder, database="caseflow_flows", environment=environment) as system:

@@ -54,9 +54,9 @@ class PostOffice:
     def url(self) -> str:
         return f"smtp+plain://127.0.0.1:{self._server.server_address[1]}"
 
-    def about(self, name: str) -> list[EmailMessage]:
-        """What was sent about an object."""
-        return [letter for letter in self._server.letters if name in str(letter["Subject"])]
+    def about(self, name: str, *, to: str) -> list[EmailMessage]:
+        """What was sent to an address about an object."""
+        return [one for one in self._server.letters if name in str(one["Subject"]) and to == str(one["To"])]
 
     def close(self) -> None:
         self._server.shutdown()

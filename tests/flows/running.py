@@ -194,16 +194,12 @@ class Running:
         self.wait_for(lambda: self.history(public_id)[-1] == "facts.observed")
 
     def mail_to(self, username: str, language: str, *, about: str) -> EmailMessage:
-        """Give the person an address, have the regular work look for whom to tell now, and wait for the letter."""
-        self._database.execute(
-            "UPDATE accounts_person SET email = username || '@example.org', language = %s WHERE username = %s",
-            [language, username],
-        )
+        """Have the regular work look for whom to tell now, and wait for this person's letter."""
+        self._database.execute("UPDATE accounts_person SET language = %s WHERE username = %s", [language, username])
         self._database.execute("UPDATE cases_schedule SET next_at = clock_timestamp() WHERE stage = 'tell_staff'")
-        assert self.post_office is not None
-        self.wait_for(lambda: self.post_office.about(about))
-        self._database.execute("UPDATE accounts_person SET email = '' WHERE username = %s", [username])
-        (letter,) = self.post_office.about(about)
+        office = self.post_office
+        assert office is not None
+        (letter,) = self.wait_for(lambda: office.about(about, to=f"{username}@example.org"))
         return letter
 
     def sign_in(self, username: str) -> SignedIn:

@@ -62,18 +62,15 @@ class Bureau:
         return story
 
     def take_access(self, person: Person) -> None:
-        revoke_role(
-            person=person, organisation=self.engine.organisation, role=Role.REPORT_READER, by=SYSTEM, **self._where
-        )
+        revoke_role(person=person, **self._access)
 
     def give_access(self, person: Person) -> None:
-        grant_role(
-            person=person, organisation=self.engine.organisation, role=Role.REPORT_READER, by=SYSTEM, **self._where
-        )
+        grant_role(person=person, **self._access)
 
     @property
-    def _where(self) -> dict[str, Any]:
-        return {"department": self.department}
+    def _access(self) -> dict[str, Any]:
+        where = {"organisation": self.engine.organisation, "department": self.department}
+        return where | {"role": Role.REPORT_READER, "by": SYSTEM}
 
     def letters(self) -> list[str]:
         """Whom the mail server has a letter for, one entry a letter."""
@@ -99,7 +96,7 @@ def bureau(engine: Engine, settings: Any, tmp_path: Path) -> Bureau:
     }
     (department,) = create_departments(organisation=engine.organisation, names=[("sales", "Sales")])
     bureau = Bureau(engine, department, [])
-    for name in ("anna", "boris", "clara"):
+    for name in ("alpha", "beta", "gamma"):
         person = engine.person(name)
         # An address of this test alone: the mail server remembers every letter of the session.
         person.email = f"{name}-{department.pk}-{engine.organisation.pk}-{tmp_path.name}@example.org"

@@ -126,7 +126,7 @@ def test_who_may_not_order_a_recovery_corrects_nothing_and_the_attempt_is_on_rec
         ({"period": "2999-12-31"}, "future_period"),
         ({"period": Period.of_date(Length.MONTH, date.today()).text}, "open_period"),
         ({"recipients": []}, "no_recipients"),
-        ({"recipients": ["anna", "stranger"]}, "unknown_recipient"),
+        ({"recipients": ["alpha", "stranger"]}, "unknown_recipient"),
         ({"recipients": ["nobody-at-all"]}, "unknown_recipient"),
         ({"department": "empty"}, "no_recipients"),
     ],

@@ -15,7 +15,7 @@ from tests.reports.conftest import Bureau
 
 def held_back(bureau: Bureau) -> Story:
     """A report whose only recipient may not open it."""
-    requested = bureau.request(recipients=["anna"])
+    requested = bureau.request(recipients=["alpha"])
     bureau.take_access(bureau.heads[0])
     return bureau.run(requested)
 
@@ -23,44 +23,44 @@ def held_back(bureau: Bureau) -> Story:
 def test_of_three_recipients_the_one_without_access_stops_and_is_told_after_the_repair_and_nobody_twice(
     bureau: Bureau,
 ) -> None:
-    anna, boris, clara = bureau.heads
-    requested = bureau.request(recipients=["anna", "boris", "clara"])
-    bureau.take_access(boris)
+    alpha, beta, gamma = bureau.heads
+    requested = bureau.request(recipients=["alpha", "beta", "gamma"])
+    bureau.take_access(beta)
     story = bureau.run(requested)
     assert story.standing == ("NEEDS_ATTENTION", "no_access")
-    assert bureau.letters() == sorted([anna.email, clara.email])
+    assert bureau.letters() == sorted([alpha.email, gamma.email])
     assert bureau.notices(story.case) == {
-        "anna": ("CONFIRMED", ""),
-        "boris": ("PLANNED", "no_access"),
-        "clara": ("CONFIRMED", ""),
+        "alpha": ("CONFIRMED", ""),
+        "beta": ("PLANNED", "no_access"),
+        "gamma": ("CONFIRMED", ""),
     }
-    # Boris's message was looked at before Clara's, which was the last of the plan.
+    # Beta's message was looked at before Gamma's, which was the last of the plan.
     assert story.told("action.held_back")["owner"]["team"] == "Administrators of the organisation"
     assert (story.effect.status, bureau.documents()) == ("CONFIRMED", 1)
 
-    bureau.give_access(boris)
+    bureau.give_access(beta)
     story.order("send_notice")
     story.run()
     assert (story.state, story.case.outcome) == ("COMPLETED", "done")
-    assert bureau.letters() == sorted([anna.email, boris.email, clara.email])
+    assert bureau.letters() == sorted([alpha.email, beta.email, gamma.email])
     # The very same action: its key never changed, and nobody else's was used again.
     assert Action.objects.filter(case=story.case, kind="notice").count() == 3
     assert bureau.documents() == 1
 
 
 def test_of_two_without_access_the_first_repair_tells_one_and_the_other_still_waits(bureau: Bureau) -> None:
-    anna, boris, clara = bureau.heads
-    requested = bureau.request(recipients=["anna", "boris", "clara"])
-    bureau.take_access(anna)
-    bureau.take_access(clara)
+    alpha, beta, gamma = bureau.heads
+    requested = bureau.request(recipients=["alpha", "beta", "gamma"])
+    bureau.take_access(alpha)
+    bureau.take_access(gamma)
     story = bureau.run(requested)
-    assert (story.standing, bureau.letters()) == (("NEEDS_ATTENTION", "no_access"), [boris.email])
-    bureau.give_access(clara)
+    assert (story.standing, bureau.letters()) == (("NEEDS_ATTENTION", "no_access"), [beta.email])
+    bureau.give_access(gamma)
     story.order("send_notice")
     story.run()
     assert story.standing == ("NEEDS_ATTENTION", "no_access")
-    assert bureau.letters() == sorted([boris.email, clara.email])
-    bureau.give_access(anna)
+    assert bureau.letters() == sorted([beta.email, gamma.email])
+    bureau.give_access(alpha)
     story.order("send_notice")
     story.run()
     assert (story.state, len(bureau.letters())) == ("COMPLETED", 3)
@@ -79,15 +79,15 @@ def test_who_is_dismissed_is_held_back_for_that_reason_and_told_when_back(bureau
 
 
 def test_access_is_read_when_the_message_leaves_and_not_when_it_was_planned(bureau: Bureau) -> None:
-    (anna, *_others), stopped = bureau.heads, pause("system", "mail")
-    story = bureau.run(bureau.request(recipients=["anna"]))
+    (alpha, *_others), stopped = bureau.heads, pause("system", "mail")
+    story = bureau.run(bureau.request(recipients=["alpha"]))
     assert story.state == "NOTIFYING" and bureau.letters() == []
-    bureau.take_access(anna)
+    bureau.take_access(alpha)
     resume(stopped)
     story.run_later()
     assert (story.standing, bureau.letters()) == (("NEEDS_ATTENTION", "no_access"), [])
     readings = Observation.objects.filter(case=story.case, name="access").order_by("id")
-    assert [reading.value[f"p{anna.pk}"] for reading in readings][-1] == "none"
+    assert [reading.value[f"p{alpha.pk}"] for reading in readings][-1] == "none"
 
 
 def test_a_case_that_ends_without_the_message_is_partly_done_and_its_message_never_leaves(bureau: Bureau) -> None:
@@ -100,7 +100,7 @@ def test_a_case_that_ends_without_the_message_is_partly_done_and_its_message_nev
 def test_the_letter_has_a_link_and_no_file_and_speaks_the_language_of_its_reader(bureau: Bureau) -> None:
     bureau.heads[0].language = "en"
     bureau.heads[0].save(update_fields=["language"])
-    bureau.run(bureau.request(recipients=["anna", "boris"]))
+    bureau.run(bureau.request(recipients=["alpha", "beta"]))
     effects = bureau.engine.outside.ask("GET", "/ledger").json()["effects"]
     letters = {effect["subject"]: effect["body"] for effect in effects}
     english, russian = (letters[head.email] for head in bureau.heads[:2])

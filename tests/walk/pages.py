@@ -12,17 +12,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page as one person sees it. `name` is its picture's, too; `press` opens a dialog on it."""
+    """One page as one person sees it, or nobody (`who` is ''). `name` is its picture's, too; `press` opens a dialog."""
 
     name: str
     path: str
     who: str = "approver"
     status: int = 200
     press: str = ""
-
-    @property
-    def needs_nobody(self) -> bool:
-        return not self.who
 
 
 _ADMIN = "/console/admin"

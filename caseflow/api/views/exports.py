@@ -15,7 +15,7 @@ from accounts.principal import Principal
 from actions.desk import ActionFilter, list_for_desk
 from approvals.selectors import list_waiting
 from audit.exporting import MEDIA_TYPES
-from caseflow import sheets, spreadsheets
+from caseflow import sheets
 from caseflow.api import schema
 from caseflow.api.export_shapes import EXPORT, ExportBody, ExportFilter
 from caseflow.api.reading import read_body
@@ -23,6 +23,7 @@ from caseflow.domain.errors import BadInput
 from caseflow.sheets import Sheet
 from cases.attention import StoppedFilter, list_stopped
 from cases.selectors import CaseFilter, list_cases
+from documents.workbook import MEDIA_TYPE as XLSX
 from operations.bulk_selectors import get_bulk, list_items
 
 from .base import ApiView
@@ -72,7 +73,7 @@ class ExportsView(ApiView):
         request=ExportBody,
         responses={
             (200, MEDIA_TYPES["csv"].partition(";")[0]): OpenApiResponse(OpenApiTypes.STR, "With a header."),
-            (200, spreadsheets.MEDIA_TYPE): OpenApiResponse(OpenApiTypes.BINARY, "A workbook; every cell is text."),
+            (200, XLSX): OpenApiResponse(OpenApiTypes.BINARY, "A workbook; every cell is text."),
         }
         | schema.answers({}, writes=True),
         examples=[EXPORT],
