@@ -194,12 +194,15 @@ class Running:
         self.wait_for(lambda: self.history(public_id)[-1] == "facts.observed")
 
     def mail_to(self, username: str, language: str, *, about: str) -> EmailMessage:
-        """Have the regular work look for whom to tell now, and wait for this person's letter."""
-        self._database.execute("UPDATE accounts_person SET language = %s WHERE username = %s", [language, username])
-        self._database.execute("UPDATE cases_schedule SET next_at = clock_timestamp() WHERE stage = 'tell_staff'")
-        office = self.post_office
+        """Give the person an address, have the regular work look for whom to tell now, and wait for the letter."""
+        office, address = self.post_office, f"{username}@example.org"
         assert office is not None
-        (letter,) = self.wait_for(lambda: office.about(about, to=f"{username}@example.org"))
+        self._database.execute(
+            "UPDATE accounts_person SET email = %s, language = %s WHERE username = %s", [address, language, username]
+        )
+        self._database.execute("UPDATE cases_schedule SET next_at = clock_timestamp() WHERE stage = 'tell_staff'")
+        (letter,) = self.wait_for(lambda: office.about(about, to=address))
+        self._database.execute("UPDATE accounts_person SET email = '' WHERE username = %s", [username])
         return letter
 
     def sign_in(self, username: str) -> SignedIn:
