@@ -19,11 +19,12 @@ from stand.postgres import OWNER, SUPERUSER, EmbeddedPostgres
 from stand.processes import ProcessGroup
 from stand.valkey import EmbeddedValkey
 
-#: Folders that wait out leases, start real processes or walk through very many states. They take about as long as all
-#: the others, beside which they run on servers of their own.
-PATIENT = (
-    "faults", "flows", "generated", "kills", "leaks", "model", "races", "soak", "stateful", "supervision",
-)  # fmt: skip
+#: Folders whose tests run beside all the others, on servers of their own: they start real processes, wait out leases or
+#: walk through very many states. Three lanes take about as long as each other, and one computes while another waits.
+BESIDE = {
+    "tests of the whole": ("faults", "flows"),
+    "walks and waits": ("generated", "kills", "leaks", "model", "races", "soak", "stand", "stateful", "supervision"),
+}
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -111,15 +112,16 @@ def _tests(name: str, arguments: list[str]) -> Lane:
 
 
 def _lanes(options: argparse.Namespace, arguments: list[str]) -> list[Lane]:
-    """All tests in two lanes, unless the caller names some, and beside them what only reads the code."""
+    """All tests in three lanes, unless the caller names some, and beside them what only reads the code."""
     lanes = [] if options.only_tests else [Lane("checks", _play_checks)]
     if options.only_checks:
         return lanes
     if any(not argument.startswith("-") for argument in arguments):
         return [_tests("tests", arguments), *lanes]
+    elsewhere = [name for folders in BESIDE.values() for name in folders]
     return [
-        _tests("tests", [*arguments, *(f"--ignore=tests/{name}" for name in PATIENT)]),
-        _tests("patient tests", [*arguments, *(f"tests/{name}" for name in PATIENT)]),
+        _tests("tests", [*arguments, *(f"--ignore=tests/{name}" for name in elsewhere)]),
+        *(_tests(name, [*arguments, *(f"tests/{one}" for one in folders)]) for name, folders in BESIDE.items()),
         *lanes,
     ]
 
@@ -195,9 +197,9 @@ def _for_tests() -> dict[str, str]:
 
 
 def _table(parts: list[Part]) -> None:
-    print("\npart              seconds  result")
+    print("\npart                  seconds  result")
     for part in parts:
-        print(f"{part.name:<16} {part.seconds:>8.1f}  {'ok' if part.code == 0 else f'failed ({part.code})'}")
+        print(f"{part.name:<20} {part.seconds:>8.1f}  {'ok' if part.code == 0 else f'failed ({part.code})'}")
 
 
 def _end(number: int, frame: Any) -> NoReturn:
