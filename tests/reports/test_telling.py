@@ -67,15 +67,15 @@ def test_of_two_without_access_the_first_repair_tells_one_and_the_other_still_wa
 
 
 def test_who_is_dismissed_is_held_back_for_that_reason_and_told_when_back(bureau: Bureau) -> None:
-    anna, boris, _clara = bureau.heads
-    requested = bureau.request(recipients=["anna", "boris"])
-    Person.objects.filter(pk=boris.pk).update(is_active=False)
+    alpha, beta, _gamma = bureau.heads
+    requested = bureau.request(recipients=["alpha", "beta"])
+    Person.objects.filter(pk=beta.pk).update(is_active=False)
     story = bureau.run(requested)
-    assert (story.standing, bureau.letters()) == (("NEEDS_ATTENTION", "no_access"), [anna.email])
-    Person.objects.filter(pk=boris.pk).update(is_active=True)
+    assert (story.standing, bureau.letters()) == (("NEEDS_ATTENTION", "no_access"), [alpha.email])
+    Person.objects.filter(pk=beta.pk).update(is_active=True)
     story.order("send_notice")
     story.run()
-    assert (story.state, bureau.letters()) == ("COMPLETED", sorted([anna.email, boris.email]))
+    assert (story.state, bureau.letters()) == ("COMPLETED", sorted([alpha.email, beta.email]))
 
 
 def test_access_is_read_when_the_message_leaves_and_not_when_it_was_planned(bureau: Bureau) -> None:
