@@ -15,7 +15,6 @@ from audit import exporting
 
 from . import workbook
 from .datasets import DataSet
-from .paper import write_paper
 from .storage import Aside, FolderStorage
 from .wording import Cells, Counts, count, titles
 
@@ -85,7 +84,14 @@ def _safe_rows(data: DataSet) -> Iterator[list[str]]:
         yield [exporting.safe_cell(text) for text in cells]
 
 
-_WRITERS: dict[str, Callable[..., None]] = {"xlsx": workbook.write_workbook, "pdf": write_paper, "csv": write_csv}
+def _write_paper(file: IO[bytes], data: DataSet, counts: Counts, *, edition: int) -> None:
+    # Its library takes a quarter of a second, from every process that starts: only who makes a paper pays for it.
+    from .paper import write_paper
+
+    write_paper(file, data, counts, edition=edition)
+
+
+_WRITERS: dict[str, Callable[..., None]] = {"xlsx": workbook.write_workbook, "pdf": _write_paper, "csv": write_csv}
 FORMS = tuple(_WRITERS)
 MEDIA_TYPES = {
     "xlsx": workbook.MEDIA_TYPE,

@@ -28,7 +28,7 @@ KEYWORDS: dict[str, Any] = {
     "pgettext": ((1, "c"), 2),
     "pgettext_lazy": ((1, "c"), 2),
 }
-ROOMS = ("accounts", "actions", "approvals", "audit", "caseflow", "cases", "documents", "integrations")
+ROOMS = ("accounts", "actions", "approvals", "audit", "caseflow", "cases", "documents", "integrations", "operations")
 TEMPLATES = sorted(path.relative_to(ROOT / "templates") for path in (ROOT / "templates").rglob("*.*"))
 
 

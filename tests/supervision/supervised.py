@@ -52,13 +52,14 @@ class Supervised(Running):
         (part,) = self.livez(role)[1]["parts"]
         return part
 
-    def wait_for_problem(self, role: str, words: str, patience: timedelta) -> None:
-        """Wait until the supervisor is red for this reason."""
+    def wait_for_problem(self, role: str, words: str | tuple[str, ...], patience: timedelta) -> None:
+        """Wait until the supervisor is red for this reason, or for one of these."""
+        wanted = (words,) if isinstance(words, str) else words
         seen: list[str] = []
 
         def is_told() -> bool:
             seen.extend(one for one in self.problems(role) if one not in seen)
-            return any(words in one for one in seen)
+            return any(word in one for one in seen for word in wanted)
 
         try:
             self.wait_for(is_told, patience)
