@@ -22,7 +22,7 @@ from stand.valkey import EmbeddedValkey
 #: Folders whose tests run beside all the others, on servers of their own: they start real processes, wait out leases or
 #: walk through very many states. Three lanes take about as long as each other, and one computes while another waits.
 BESIDE = {
-    "tests of the whole": ("faults", "flows"),
+    "tests of the whole": ("api", "faults", "flows"),
     "walks and waits": ("generated", "kills", "leaks", "model", "races", "soak", "stand", "stateful", "supervision"),
 }
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")

@@ -33,7 +33,7 @@ def waiting_case(running: Running) -> tuple[Ticket, str]:
     return ticket, case
 
 
-@pytest.mark.parametrize(("language", "scripts"), [("ru", True), ("en", True), ("ru", False), ("en", False)], ids=str)
+@pytest.mark.parametrize(("language", "scripts"), [("ru", True), ("en", True), ("ru", False)], ids=str)
 def test_a_mail_leads_to_an_approval_that_is_withdrawn_given_again_requested_and_then_confirmed(
     running: Running, new_context: NewContext, language: str, scripts: bool
 ) -> None:
