@@ -47,7 +47,7 @@ class ReportsPage:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """One edition with its marks, and whether the reader may open its document."""
+    """One edition with its marks."""
 
     standing: Standing
     marks: Marks

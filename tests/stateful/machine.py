@@ -55,11 +55,9 @@ class CaseMachine(RuleBasedStateMachine):
 
     make_world: Callable[[], World]
     run_command: Run
-    every = 1  #: steps from one look at the promises to the next
 
     def __init__(self) -> None:
         super().__init__()
-        self._steps = 0
         self.world = self.make_world()
 
     @act()
@@ -380,9 +378,7 @@ class CaseMachine(RuleBasedStateMachine):
 
     @invariant()
     def every_promise_holds(self) -> None:
-        self._steps += 1
-        if self._steps % self.every == 0:
-            self.world.promises_hold()
+        self.world.promises_hold()
 
     def teardown(self) -> None:
         self.world.come_to_rest()

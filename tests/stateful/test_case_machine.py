@@ -24,8 +24,6 @@ CHANCE = "CASEFLOW_MACHINE" in os.environ
 SHRINK = os.environ.get("CASEFLOW_MACHINE_SHRINK") == "1"
 SEED = int(os.environ.get("CASEFLOW_MACHINE_SEED") or (random.SystemRandom().randrange(2**32) if CHANCE else 4821))
 
-EVERY = 4  #: steps from one look at the promises to the next; what is broken stays so, and the last step is looked at
-
 #: A machine that never gets here proves nothing.
 NEEDED = (
     "case.quorum_reached",
@@ -57,7 +55,6 @@ def test_whatever_happens_in_whatever_order_every_promise_holds(
     class Machine(CaseMachine):
         make_world = staticmethod(lambda: World.new(engine, reached))
         run_command = staticmethod(run)
-        every = 1 if CHANCE else EVERY
 
     profile = settings(
         max_examples=2,

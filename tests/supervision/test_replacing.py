@@ -29,7 +29,7 @@ def test_a_killed_worker_process_is_replaced(supervised: Supervised) -> None:
     supervised.signal(old["pid"], signal.SIGKILL)
 
     # Its family ends with it, which on a busy machine is seen before anybody asked what it died of.
-    supervised.wait_for_problem("worker-1", ("dead", "ended with"), SOON)
+    supervised.wait_for_problem("worker-1", ("dead", "ended with 1"), SOON)
     new = supervised.wait_for_replacement("worker-1", old)
     assert new["restarts"] == old["restarts"] + 1
     assert supervised.problems("worker-2") == []
