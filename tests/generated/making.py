@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -47,6 +47,7 @@ def make_cases(
     seed: int = 1,
     until: datetime | None = None,
     tell: Callable[[int], None] = lambda made: None,
+    stories: Sequence[Story] = STORIES,
 ) -> Made:
     """Write `count` cases as the owner, whose `connection` commits by itself. The same seed tells the same stories.
 
@@ -66,7 +67,7 @@ def make_cases(
     with _beside(connection) as second, ThreadPoolExecutor(max_workers=1) as writer:
         frame = Frame(Keys(second), RestoreAccess(), seed, until, undo, run)
         writing: Future[int] | None = None
-        for chunk, cases in _chunks(frame, find_or_make_casts(), count):
+        for chunk, cases in _chunks(frame, find_or_make_casts(), count, stories):
             rows += writing.result() if writing else 0
             writing = writer.submit(chunk.write, connection)
             made += cases
@@ -96,13 +97,13 @@ def draft_of(frame: Frame, cast: Cast, story: Story, *, number: int, ago: float)
     raise AssertionError(f"{story.name} does not come to its end in time")
 
 
-def _chunks(frame: Frame, casts: list[Cast], count: int) -> Iterator[tuple[Chunk, int]]:
+def _chunks(frame: Frame, casts: list[Cast], count: int, stories: Sequence[Story]) -> Iterator[tuple[Chunk, int]]:
     """In the order in which the cases began, as rows of real cases lie. Numbers are all that is held of all of them."""
     rng = Random(frame.seed)
-    weights = [story.weight for story in STORIES]
-    told = array("H", range(min(count, len(STORIES))))
-    told.extend(rng.choices(range(len(STORIES)), weights, k=count - len(told)))
-    ages = array("d", (rng.random() * STORIES[story].within for story in told))
+    weights = [story.weight for story in stories]
+    told = array("H", range(min(count, len(stories))))
+    told.extend(rng.choices(range(len(stories)), weights, k=count - len(told)))
+    ages = array("d", (rng.random() * stories[story].within for story in told))
     order = array("I", sorted(range(count), key=ages.__getitem__, reverse=True))
     shares = [SHARES[cast.slug] for cast in casts]
     forms = shapes()
@@ -110,7 +111,7 @@ def _chunks(frame: Frame, casts: list[Cast], count: int) -> Iterator[tuple[Chunk
         chunk, numbers = Chunk(forms), order[start : start + CHUNK]
         for number in numbers:
             (cast,) = rng.choices(casts, shares)
-            draft_of(frame, cast, STORIES[told[number]], number=number, ago=ages[number]).write_to(chunk)
+            draft_of(frame, cast, stories[told[number]], number=number, ago=ages[number]).write_to(chunk)
         yield chunk, len(numbers)
 
 
