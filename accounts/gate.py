@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from django.db import connection
 from django.db.transaction import TransactionManagementError
 
+from caseflow.statements import run
+
 GATE = 4_821_000_001  #: the key of the advisory lock; one for the whole database
 NAMES = 4_821  #: the first half of the keys that stand for a name
 
@@ -40,5 +42,4 @@ def _lock(statement: str, parameters: Sequence[int | str] = (GATE,)) -> None:
     if not connection.in_atomic_block:
         # Outside a transaction the lock would be gone before the next statement.
         raise TransactionManagementError("the gate is held by a transaction")
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
+    run(statement, parameters)

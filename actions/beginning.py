@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import F, QuerySet
 
 from accounts import access
 from accounts.principal import SYSTEM
@@ -23,6 +24,8 @@ from approvals.snapshots import quorum_of
 from caseflow.domain.errors import CallRefused, LeaseLost
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import differences
+from caseflow.domain.roles import Right
+from caseflow.statements import Kept, rows_of, run
 from cases.advancing import record_event
 from cases.claiming import Lease
 from cases.observing import Readings
@@ -51,7 +54,7 @@ class Begun:
     call_id: str
 
 
-_CHECK = f"""
+_CHECK = """
 SELECT t.fence = %(fence)s AND t.status = 'leased' AND t.leased_until > clock_timestamp(),
        a.status,
        encode(sha256(p.snapshot), 'hex') = p.digest AND p.digest = %(digest)s,
@@ -65,10 +68,12 @@ SELECT t.fence = %(fence)s AND t.status = 'leased' AND t.leased_until > clock_ti
        a.status = 'PLANNED' OR coalesce(clock_timestamp() - a.first_sent_at < %(key_life)s * interval '1 second', true),
        coalesce((SELECT i.installation_id = %(installation)s::uuid AND NOT i.restored
                  FROM cases_installation i), false),
-       {REACHED}
+       {reached}
 FROM actions_action a JOIN approvals_proposal p ON p.id = a.proposal_id JOIN cases_task t ON t.id = %(task)s
 WHERE a.id = %(action)s
 """
+#: By whether anything is counted: what is not is not planned for either.
+_CHECKS = {False: _CHECK.format(reached="NULL"), True: _CHECK.format(reached=REACHED)}
 
 _BEGIN = """
 WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
@@ -115,31 +120,25 @@ def begin_call(lease: Lease, planned: Planned, purpose: Purpose, readings: Readi
 
 
 def _begin(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, call_id: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _BEGIN, {"action": planned.row_id, "task": lease.task_id, "call_id": call_id, "worker": lease.worker}
-        )
+    run(_BEGIN, {"action": planned.row_id, "task": lease.task_id, "call_id": call_id, "worker": lease.worker})
     _record(case, planned, purpose, call_id)
 
 
 def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, caps: Caps) -> str | None:
     """Whose cap is reached, if any. Raises LeaseLost and CallRefused."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _CHECK,
-            {
-                "fence": lease.fence,
-                "digest": planned.digest,
-                "process": case.process,
-                "installation": str(settings.CASEFLOW_INSTALLATION_ID),
-                "task": lease.task_id,
-                "action": planned.row_id,
-                "key_life": get_adapter(planned.spec.system).key_life.total_seconds(),
-                "cap": caps.system,
-                "cap_each": caps.organisation,
-            },
-        )
-        holds, status, digest_holds, approved, paused, key_lives, at_home, reached = cursor.fetchone()
+    values = {
+        "fence": lease.fence,
+        "digest": planned.digest,
+        "process": case.process,
+        "installation": str(settings.CASEFLOW_INSTALLATION_ID),
+        "task": lease.task_id,
+        "action": planned.row_id,
+        "key_life": get_adapter(planned.spec.system).key_life.total_seconds(),
+        "cap": caps.system,
+        "cap_each": caps.organisation,
+    }
+    (found,) = rows_of(_CHECKS[bool(caps)], values)
+    holds, status, digest_holds, approved, paused, key_lives, at_home, reached = found
     states = (State.NOTIFYING, State.WAITING_DATA) if purpose is Purpose.NOTICE else (State.EXECUTING,)
     if not holds:
         raise LeaseLost(task=lease.task_id)
@@ -159,19 +158,24 @@ def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, caps
         raise CallRefused(reason="approval_lapsed")
     if purpose is Purpose.FIRST and planned.needs_approval and not _deciders_hold_right(case, planned):
         raise CallRefused(reason="decider_lost_right")
-    found: str | None = reached
-    return found
+    return cast(str | None, reached)
 
 
 def _deciders_hold_right(case: CaseRow, planned: Planned) -> bool:
     policy = case.definition.approval
     if policy is None:
         return False
-    permitted = access.persons_with_right(case.organisation_id, policy.right)
-    counted = Decision.objects.filter(
-        proposal_id=planned.proposal_id, kind=Decision.Kind.APPROVE, digest=planned.digest, person__in=permitted
-    )
-    return counted.count() >= quorum_of(planned.snapshot)
+    return len(_COUNTED.ask(case.organisation_id, planned.proposal_id, policy.right)) >= quorum_of(planned.snapshot)
+
+
+def _counted(organisation_id: int, proposal_id: int, right: Right) -> QuerySet[Decision, tuple[Any, ...]]:
+    """The approvals of exactly this plan by people who may still decide."""
+    permitted = access.persons_with_right(organisation_id, right)
+    of_the_plan = Decision.objects.filter(proposal_id=proposal_id, digest=F("proposal__digest"))
+    return of_the_plan.filter(kind=Decision.Kind.APPROVE.value, person__in=permitted).values_list("pk")
+
+
+_COUNTED = Kept(_counted, keys=2)
 
 
 def _check_facts(planned: Planned, readings: Readings | None) -> None:

@@ -18,19 +18,17 @@ from cases.pausing import CAP_REACHED, store_pause
 #: 'system', 'organisation' or NULL: whose cap is reached. The statement's own moment, unlike the clock's, can be
 #: looked up in an index; what was waited for lies before it.
 REACHED = f"""
-CASE WHEN %(cap)s::int IS NULL AND %(cap_each)s::int IS NULL THEN NULL ELSE (
-  SELECT CASE
-    WHEN count(*) FILTER (WHERE e.first_sent_at > coalesce(every.resumed_at, '-infinity')) >= %(cap)s THEN 'system'
+(SELECT CASE
+    WHEN count(*) FILTER (WHERE e.first_sent_at > coalesce(every.resumed_at, '-infinity')) >= %(cap)s::int THEN 'system'
     WHEN count(*) FILTER (WHERE e.organisation_id = a.organisation_id
-                          AND e.first_sent_at > coalesce(own.resumed_at, '-infinity')) >= %(cap_each)s
+                          AND e.first_sent_at > coalesce(own.resumed_at, '-infinity')) >= %(cap_each)s::int
       THEN 'organisation' END
   FROM actions_action e,
     (SELECT max(p.ended_at) AS resumed_at FROM cases_pause p WHERE p.kind = 'system' AND p.key = a.system
        AND p.reason = '{CAP_REACHED}' AND p.organisation_id IS NULL) every,
     (SELECT max(p.ended_at) AS resumed_at FROM cases_pause p WHERE p.kind = 'system' AND p.key = a.system
        AND p.reason = '{CAP_REACHED}' AND p.organisation_id = a.organisation_id) own
-  WHERE e.kind = 'effect' AND e.system = a.system AND e.first_sent_at > statement_timestamp() - interval '1 hour')
-END"""
+  WHERE e.kind = 'effect' AND e.system = a.system AND e.first_sent_at > statement_timestamp() - interval '1 hour')"""
 
 
 @dataclass(frozen=True, slots=True)

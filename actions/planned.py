@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
-
 from approvals.models import Proposal
 from approvals.snapshots import ActionSpec, actions_of, opened
+from caseflow.statements import row_of
 from cases.claiming import Lease
 
 from .models import ActionKind, ActionStatus
@@ -112,9 +111,7 @@ def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
     if lease.case is None:
         raise ValueError("an action belongs to a case")
     parameters: dict[str, Any] = {"action": lease.subject, "case": lease.case.id, "effects_only": effects_only}
-    with connection.cursor() as cursor:
-        cursor.execute(_FIND, parameters)
-        row = cursor.fetchone()
+    row = row_of(_FIND, parameters)
     if row is None:
         raise KeyError(f"case {lease.case.public_id} has no plan")
     proposal_id, proposal, snapshot, digest, has_effects, needs, intake, row_id, status, *times = row
@@ -150,22 +147,18 @@ def reserved(lease: Lease, planned: Planned) -> Planned:
     if planned.row_id is not None or lease.case is None:
         return planned
     spec = planned.spec
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _RESERVE,
-            {
-                "id": spec.id,
-                "organisation": lease.case.organisation_id,
-                "case": lease.case.id,
-                "proposal": planned.proposal_id,
-                "position": spec.position,
-                "kind": spec.kind,
-                "system": spec.system,
-                "operation": spec.operation,
-                "subject": spec.subject,
-                "key": spec.key,
-                "undoes": spec.undoes,
-            },
-        )
-        row = cursor.fetchone()
+    values = {
+        "id": spec.id,
+        "organisation": lease.case.organisation_id,
+        "case": lease.case.id,
+        "proposal": planned.proposal_id,
+        "position": spec.position,
+        "kind": spec.kind,
+        "system": spec.system,
+        "operation": spec.operation,
+        "subject": spec.subject,
+        "key": spec.key,
+        "undoes": spec.undoes,
+    }
+    row = row_of(_RESERVE, values)
     return replace(planned, row_id=row[0] if row else None)

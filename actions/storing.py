@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import uuid4
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import DateTimeField, Func, QuerySet, Value
 
 from caseflow.domain.outcomes import Confirmed, LookupOutcome, NotApplied, Outcome, Refused, Unknown
+from caseflow.statements import run
 from cases.claiming import Lease
 from cases.settling import Settlement
 
@@ -73,21 +74,18 @@ def store_outcome(
     code: str = "",
 ) -> None:
     """End the call and move the action to `status`. An empty `call_id` moves the action alone."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _STORE,
-            {
-                "action": action_id,
-                "call_id": call_id,
-                "outcome": NAMES[type(outcome)],
-                "code": (code or getattr(outcome, "code", ""))[:64],
-                "message": getattr(outcome, "message", "")[:500],
-                "external_id": outcome.external_id[:200] if isinstance(outcome, Confirmed) else "",
-                "status": status.value,
-                "confirmed_by": confirmed_by,
-                "settled": settled,
-            },
-        )
+    values = {
+        "action": action_id,
+        "call_id": call_id,
+        "outcome": NAMES[type(outcome)],
+        "code": (code or getattr(outcome, "code", ""))[:64],
+        "message": getattr(outcome, "message", "")[:500],
+        "external_id": outcome.external_id[:200] if isinstance(outcome, Confirmed) else "",
+        "status": status.value,
+        "confirmed_by": confirmed_by,
+        "settled": settled,
+    }
+    run(_STORE, values)
 
 
 def end_own_call(call_id: str, outcome: Outcome) -> None:
@@ -103,8 +101,7 @@ def end_own_call(call_id: str, outcome: Outcome) -> None:
 
 def end_lost_calls(action_id: int) -> None:
     """The calls of a worker that was lost: nobody heard their answers."""
-    with connection.cursor() as cursor:
-        cursor.execute(_END_LOST, [action_id])
+    run(_END_LOST, [action_id])
 
 
 def add_lookup(lease: Lease, action_id: int, asked: Asked, answer: LookupOutcome) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, Exists, Func
+from django.db.models import DateTimeField, Exists, Func, OuterRef, QuerySet
 
 from accounts import access
 from accounts.models import Person
@@ -28,10 +28,12 @@ from caseflow.domain.errors import (
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.process import ApprovalPolicy
+from caseflow.domain.roles import Right
+from caseflow.statements import Kept, insert
 from cases.advancing import advance_case, record_event
 from cases.bell import ring_after_commit
 from cases.models import IntakeRevision
-from cases.observing import newest_observations
+from cases.observing import newest_readings
 from cases.personal import store_texts
 from cases.publishing import NewTask, publish
 from cases.rows import CaseRow, lock_case
@@ -125,8 +127,9 @@ def _checked(kind: str, digest: Any, version: Any, reason: Any, next: Any) -> Sa
 
 def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     case = lock_case(proposal.case_id)
-    now, told = _check_newest(case, proposal, person)
-    earlier = list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
+    now, told, is_first = _check_newest(case, proposal, person)
+    decisions = Decision.objects.filter(proposal=proposal).select_related("person").order_by("id")
+    earlier = [] if is_first else list(decisions)
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
@@ -147,26 +150,35 @@ def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) 
         raise NotDecidable(state=case.state.value)
 
 
-def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[datetime, bool]:
-    """The database's moment, read after the wait for the lock, and whether the person told something of this case.
+def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[datetime, bool, bool]:
+    """The database's moment, read after the wait for the lock, whether the person told something of this case, and
+    whether nobody decided on its newest plan before.
 
     Raises NotPermitted without the right, and StaleSnapshot where a newer plan is proposed. One query.
     """
     right = _policy(case).right
-    permitted = access.persons_with_right(case.organisation_id, right).filter(pk=person.pk)
-    told = IntakeRevision.objects.filter(case_id=case.id, told_by_person=person.pk)
-    newest = Proposal.objects.filter(case_id=case.id, has_effects=True).order_by("-number")
-    moment = Func(function="clock_timestamp", output_field=DateTimeField())
-    found = newest.values_list("pk", "public_id", moment, Exists(told), Exists(permitted)).first()
-    if found is None:
+    found = _NEWEST.ask(case.id, person.pk, case.organisation_id, right)
+    if not found:
         access.require(person, case.organisation_id, right)
         raise NotDecidable(state=case.state.value)
-    pk, public_id, now, has_told, may_decide = found
+    pk, public_id, now, has_told, may_decide, decided = found[0]
     if not may_decide:
         raise NotPermitted(right=right.value)
     if pk != proposal.pk:
         raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": public_id}})
-    return now, has_told
+    return now, has_told, not decided
+
+
+def _newest(case_id: int, person_id: int, organisation_id: int, right: Right) -> QuerySet[Proposal, tuple[Any, ...]]:
+    permitted = access.persons_with_right(organisation_id, right).filter(pk=person_id)
+    told = IntakeRevision.objects.filter(case_id=case_id, told_by_person=person_id)
+    decided = Decision.objects.filter(proposal=OuterRef("pk"))
+    moment = Func(function="clock_timestamp", output_field=DateTimeField())
+    newest = Proposal.objects.filter(case_id=case_id, has_effects=True).order_by("-number")
+    return newest.values_list("pk", "public_id", moment, Exists(told), Exists(permitted), Exists(decided))[:1]
+
+
+_NEWEST = Kept(_newest, keys=3)
 
 
 def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
@@ -177,7 +189,7 @@ def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
     if said.kind is not Kind.APPROVE:
         return  # a refusal sends nothing, and changed facts are a reason for one
     # A newer reading may have come in without moving the case: what it says counts as much (failures.md §6, 9).
-    facts = {row.name: row.value for row in newest_observations(case.id)}
+    facts = {row.name: row.value for row in newest_readings(case.id)}
     changed = changed_facts(opened(proposal.snapshot), facts)
     if changed:
         raise StaleSnapshot(differences=changed)
@@ -192,7 +204,7 @@ def _record(
     approved = said.kind == Kind.APPROVE and decisive
     undo_until = now + timedelta(seconds=settings.CASEFLOW_UNDO_SECONDS)
     field = f"decision.{proposal.public_id}.{person.pk}.{said.kind}" if said.reason else ""
-    decision = Decision.objects.create(
+    decision = Decision(
         proposal=proposal,
         person=person,
         kind=said.kind,
@@ -205,6 +217,7 @@ def _record(
         execute_by=undo_until + policy.execute_within if approved else None,
         at=now,
     )
+    insert(decision)
     if said.reason:
         store_texts(case.id, {field: said.reason}, at=now)
     moved = _move(case, proposal, person, said, decision, {"approvals": approvals, "quorum": quorum})

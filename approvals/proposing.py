@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from random import SystemRandom
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, Subquery
+from django.db.models import Count, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from audit.models import AuditEvent
@@ -18,9 +19,10 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import public_id
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.process import Effect, Ending, EndingKind, Facts, Plan, Process, Proposed
+from caseflow.statements import Kept, insert
 from cases.claiming import Lease
 from cases.models import IntakeRevision
-from cases.observing import newest_observations
+from cases.observing import newest_readings
 from cases.publishing import NewTask
 from cases.rows import CaseRow
 from cases.settling import Settlement, settlement
@@ -81,24 +83,29 @@ def provide_effects(provider: Callable[[int], tuple[Effect, ...]]) -> None:
     effects_of_case = provider
 
 
+def _told(case_id: int) -> QuerySet[IntakeRevision, tuple[Any, ...]]:
+    """Every revision, who told it, how many plans there are, and which people ordered something."""
+    proposals = Proposal.objects.filter(case_id=case_id).order_by().values("case_id")
+    proposed = Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0)
+    orders = AuditEvent.objects.filter(case_id=case_id, actor_kind="person", kind__in=ORDERS)
+    told = IntakeRevision.objects.filter(case_id=case_id).order_by("number")
+    return told.values_list("body", "told_by_person", "number", proposed, ArraySubquery(orders.values("actor_id")))
+
+
+_TOLD = Kept(_told)
+
+
 def load_ground(lease: Lease) -> Ground:
     """Everything `propose` needs, read in the transaction of the claim."""
     if lease.case is None:
         raise ValueError("propose needs a case")
-    observations = newest_observations(lease.case.id)
-    proposals = Proposal.objects.filter(case_id=lease.case.id).order_by().values("case_id")
-    proposed = Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0)
-    orders = AuditEvent.objects.filter(case_id=lease.case.id, actor_kind="person", kind__in=ORDERS)
-    revisions = list(
-        IntakeRevision.objects.filter(case_id=lease.case.id)
-        .order_by("number")
-        .values_list("body", "told_by_person", "number", proposed, ArraySubquery(orders.values("actor_id")))
-    )
+    observations = newest_readings(lease.case.id)
+    revisions = _TOLD.ask(lease.case.id)
     causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][4])
     return Ground(
         facts={row.name: row.value for row in observations},
-        observations=tuple(row.pk for row in observations),
-        intake=revisions[-1][0],
+        observations=tuple(row.id for row in observations),
+        intake=json.loads(revisions[-1][0]),
         causers=tuple(sorted(causers)),
         effects=effects_of_case(lease.case.id) if _has_effects(lease.case) else (),
         number=revisions[-1][3] + 1,
@@ -167,7 +174,7 @@ def store_proposal(
 ) -> Proposal:
     """Insert one immutable proposal with the number its snapshot says."""
     canonical, digest = sealed(snapshot)
-    return Proposal.objects.create(
+    proposal = Proposal(
         public_id=public_id("P", _rng),
         case_id=case.id,
         number=snapshot["number"],
@@ -183,6 +190,8 @@ def store_proposal(
         at=at,
         **versions,
     )
+    insert(proposal)
+    return proposal
 
 
 def next_number(case_id: int) -> int:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
 from audit.bodies import ActorLike, event_body
 from caseflow.domain.errors import ForbiddenTransition, StaleCase
 from caseflow.domain.lifecycle import CLOSED, Event, Guard, State, Transition
+from caseflow.statements import row_of
 
 from .rows import CaseRow
 from .times import COLUMNS, PARTS
@@ -164,9 +163,7 @@ def _execute(
         measured=_MEASURED if closes else "",
         spent=_SPENT if closes else "",
     )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        row: tuple[int, datetime] | None = cursor.fetchone()
+    row: tuple[int, datetime] | None = row_of(statement, parameters)
     return row
 
 
@@ -177,9 +174,7 @@ def _after(case: CaseRow, sets: Mapping[str, Any], adds: Mapping[str, int], **ch
 
 
 def _explain_refusal(case: CaseRow, row: Transition) -> ForbiddenTransition | StaleCase:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT state, version FROM cases_case WHERE id = %s", [case.id])
-        found = cursor.fetchone()
+    found = row_of("SELECT state, version FROM cases_case WHERE id = %s", [case.id])
     if found == (case.state.value, case.version):
         return ForbiddenTransition(state=case.state, event=row.event, guards=sorted(row.guards))
     return StaleCase(seen=case.version, current=found[1] if found else None)

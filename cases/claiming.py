@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
+
+from caseflow.statements import row_of
 
 from .processes import all_processes
 from .publishing import CONCERNED, PAUSED, Fresh
@@ -129,18 +131,14 @@ def claim(task_id: int, *, worker: str, load: bool = True) -> Lease | None:
     Without `load` the stage reads nothing yet.
     """
     taken = time.monotonic()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _CLAIM,
-            {
-                "task": task_id,
-                "worker": worker,
-                "hand_back": HAND_BACK.total_seconds(),
-                "processes": list(all_processes()),
-                "stages": _known_stages(),
-            },
-        )
-        row = cursor.fetchone()
+    values = {
+        "task": task_id,
+        "worker": worker,
+        "hand_back": HAND_BACK.total_seconds(),
+        "processes": list(all_processes()),
+        "stages": _known_stages(),
+    }
+    row = row_of(_CLAIM, values)
     if row is None or row[0] in ("obsolete", "foreign", "paused"):
         return None
     verdict, fence, number, spent, stage, subject, generation, queue, deadline_at, has_case, *case = row

@@ -7,14 +7,15 @@ Mark, commit, then ring: a crash in between costs one re-ring and loses nothing.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from caseflow.domain.failpoints import failpoint
+from caseflow.statements import rows_of, run
 
 log = logging.getLogger("caseflow.dispatcher")
 
@@ -83,47 +84,60 @@ chosen AS (SELECT id FROM heads ORDER BY place, available_at, id LIMIT (SELECT f
 UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = chosen.id RETURNING t.id
 """
 
-_NEXT_DUE = """
-SELECT extract(epoch FROM min(at) - clock_timestamp()) FROM (
-  SELECT min(available_at) AS at FROM cases_task
-  WHERE status = 'due' AND rung_at IS NULL AND available_at > clock_timestamp()
-  UNION ALL SELECT min(next_at) FROM cases_schedule WHERE is_active) soon
+#: Each part by an index of its own, over what is open: it costs the same however much is done.
+_LOOK = """
+WITH now AS MATERIALIZED (SELECT clock_timestamp() AS at)
+SELECT EXISTS (SELECT FROM cases_task WHERE status = 'due' AND rung_at IS NULL AND available_at <= now.at),
+       EXISTS (SELECT FROM cases_task WHERE status = 'due' AND rung_at < now.at - %(again)s * interval '1 second')
+       OR EXISTS (SELECT FROM cases_task WHERE status = 'leased' AND leased_until < now.at),
+       EXISTS (SELECT FROM cases_schedule WHERE is_active AND next_at <= now.at),
+       extract(epoch FROM least(
+         (SELECT min(available_at) FROM cases_task
+          WHERE status = 'due' AND rung_at IS NULL AND available_at > now.at),
+         (SELECT min(next_at) FROM cases_schedule WHERE is_active AND next_at > now.at)) - now.at)::float8
+FROM now
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
-    """How many tasks one sweep rang, and whether due rows may remain behind a full window."""
+class Look:
+    """What there is to do for the dispatcher, and in how many seconds the next task or schedule falls due."""
 
-    rung: int
-    full: bool
+    due: bool  #: tasks nobody was rung for
+    stale: bool  #: bells nobody answered, leases that lapsed
+    scheduled: bool
+    seconds_to_next: float  #: at most IDLE
 
-
-def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW) -> Sweep:
-    """Open due schedules, ring again what nobody answered, fill each queue's window."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OPEN_SCHEDULES)
-    rung, full = 0, False
-    for queue in queues:
-        parameters: dict[str, Any] = {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_RING_AGAIN, parameters)
-            again = [row[0] for row in cursor.fetchall()]
-            cursor.execute(_RING_NEW, parameters)
-            fresh = [row[0] for row in cursor.fetchall()]
-            failpoint("dispatch.before_commit", *map(str, [*again, *fresh]))
-        failpoint("dispatch.marked", *map(str, [*again, *fresh]))
-        for task_id in [*again, *fresh]:
-            ring(queue, task_id)
-            failpoint("dispatch.rung_one", str(task_id))
-        rung += len(again) + len(fresh)
-        full = full or bool(fresh)
-    return Sweep(rung, full)
+    def __bool__(self) -> bool:
+        return self.due or self.stale or self.scheduled
 
 
-def seconds_to_next() -> float:
-    """Seconds until the next task or schedule falls due, at most IDLE."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT_DUE)
-        (soon,) = cursor.fetchone()
-    return min(IDLE.total_seconds(), max(0.0, float(soon))) if soon is not None else IDLE.total_seconds()
+EVERYTHING = Look(due=True, stale=True, scheduled=True, seconds_to_next=0.0)
+ONLY_NEW = Look(due=True, stale=False, scheduled=False, seconds_to_next=0.0)
+
+
+def look() -> Look:
+    """One statement, so that an idle dispatcher asks little."""
+    ((due, stale, scheduled, soon),) = rows_of(_LOOK, {"again": RING_AGAIN.total_seconds()})
+    return Look(due, stale, scheduled, min(IDLE.total_seconds(), soon if soon is not None else math.inf))
+
+
+def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look = EVERYTHING) -> int:
+    """Open due schedules, ring again what nobody answered, fill each queue's window; how many tasks were rung.
+
+    Schedules and unanswered bells are looked after where they are `wanted`, new tasks always.
+    """
+    if wanted.scheduled:
+        run(_OPEN_SCHEDULES)
+    rung: list[tuple[str, int]] = []
+    with transaction.atomic():
+        for queue in queues:
+            values = {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}
+            again = rows_of(_RING_AGAIN, values) if wanted.stale else []
+            rung += [(queue, task_id) for (task_id,) in [*again, *rows_of(_RING_NEW, values)]]
+        failpoint("dispatch.before_commit", *(str(task_id) for _, task_id in rung))
+    failpoint("dispatch.marked", *(str(task_id) for _, task_id in rung))
+    for queue, task_id in rung:
+        ring(queue, task_id)
+        failpoint("dispatch.rung_one", str(task_id))
+    return len(rung)

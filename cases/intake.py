@@ -9,7 +9,7 @@ from random import SystemRandom
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from accounts.models import Organisation
 from accounts.principal import Actor
@@ -20,6 +20,7 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import normalise_external_id, public_id
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import Process
+from caseflow.statements import insert, row_of
 
 from .bell import ring_after_commit
 from .models import Case, CaseKey, IntakeRevision
@@ -200,9 +201,7 @@ def _insert(ticket: Ticket, organisation: Organisation, department_id: int | Non
         "actor_id": actor.id,
         "body": event_body("case.opened", actor=actor, facts=facts, to_state=State.RECEIVED, version=1),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_OPEN, parameters)
-        row = cursor.fetchone()
+    row = row_of(_OPEN, parameters)
     if row is None:
         return None
     case_id, at = row
@@ -231,10 +230,10 @@ def _insert(ticket: Ticket, organisation: Organisation, department_id: int | Non
 
 def _store_first_revision(ticket: Ticket, case_id: int, actor: Actor, at: datetime) -> None:
     sealer, wrapped = Sealer.new()
-    CaseKey(case_id=case_id, wrapped=wrapped).save(force_insert=True)
+    insert(CaseKey(case_id=case_id, wrapped=wrapped))
     body, texts = split_personal(ticket.process, ticket.intake)
     store_texts(case_id, texts, at=at, sealer=sealer)
-    IntakeRevision.objects.create(
+    revision = IntakeRevision(
         case_id=case_id,
         number=1,
         body=body,
@@ -244,6 +243,7 @@ def _store_first_revision(ticket: Ticket, case_id: int, actor: Actor, at: dateti
         told_by_person=actor.person_id,
         at=at,
     )
+    insert(revision)
 
 
 def _existing(ticket: Ticket, organisation: Organisation) -> Opened:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from django.db.models import QuerySet
+
 from caseflow.domain.outcomes import Fact
 from caseflow.domain.process import Process, is_personal, value_at
+from caseflow.statements import Kept, rows_of
 from integrations.registry import get_adapter
 
 from .models import IntakeRevision, Observation
@@ -35,14 +39,19 @@ class Known:
     wrapped_key: bytes | memoryview | None
 
 
-def known_of(case_id: int) -> Known:
-    """In one query, for a stage that will read and store."""
-    body, number, wrapped = (
+_KNOWN = Kept(
+    lambda case_id: (
         IntakeRevision.objects.filter(case_id=case_id)
         .order_by("-number")
-        .values_list("body", "number", "case__data_key__wrapped")[0]
+        .values_list("body", "number", "case__data_key__wrapped")[:1]
     )
-    return Known(body, number, wrapped)
+)
+
+
+def known_of(case_id: int) -> Known:
+    """In one query, for a stage that will read and store."""
+    ((body, number, wrapped),) = _KNOWN.ask(case_id)
+    return Known(json.loads(body), number, wrapped)
 
 
 def read_now(
@@ -65,6 +74,14 @@ def read_now(
     return Readings(facts, texts, tuple(readings), revision)
 
 
+_STORE = """
+INSERT INTO cases_observation (case_id, name, value, source, observed_at, call_id, intake_revision)
+SELECT %s, r.* FROM jsonb_to_recordset(%s::jsonb) AS r(name text, value jsonb, source text, observed_at timestamptz,
+                                                       call_id text, intake_revision int)
+RETURNING id
+"""
+
+
 def store_readings(
     case_id: int, *several: Readings, at: datetime, known: Container[str] = (), sealer: Sealer | None = None
 ) -> list[int]:
@@ -80,25 +97,46 @@ def store_readings(
         if value_at(readings.facts, path)["digest"] not in known
     }
     store_texts(case_id, texts, at=at, sealer=sealer)
-    rows = Observation.objects.bulk_create(
-        Observation(
-            case_id=case_id,
-            name=fact.name,
-            value=dict(fact.value),
-            source=fact.source,
-            observed_at=at - (ours - fact.observed_at),
-            call_id=fact.call_id,
-            intake_revision=readings.revision,
-        )
+    rows = [
+        {
+            "name": fact.name,
+            "value": dict(fact.value),
+            "source": fact.source,
+            "observed_at": (at - (ours - fact.observed_at)).isoformat(),
+            "call_id": fact.call_id,
+            "intake_revision": readings.revision,
+        }
         for readings in several
         for fact in readings.readings
-    )
-    return [row.pk for row in rows]
+    ]
+    return [row[0] for row in rows_of(_STORE, [case_id, json.dumps(rows)])]
 
 
 def newest_observations(case_id: int) -> list[Observation]:
     """The newest reading of each fact, in one query."""
-    return list(Observation.objects.filter(case_id=case_id).order_by("name", "-id").distinct("name"))
+    return list(_newest(case_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest reading of one fact, as far as a plan or a decision looks at it."""
+
+    id: int
+    name: str
+    value: Mapping[str, Any]
+    intake_revision: int
+
+
+def newest_readings(case_id: int) -> list[Newest]:
+    """Of each fact, for a stage or a decision; one query."""
+    return [Newest(key, name, json.loads(value), revision) for key, name, value, revision in _NEWEST.ask(case_id)]
+
+
+def _newest(case_id: int) -> QuerySet[Observation]:
+    return Observation.objects.filter(case_id=case_id).order_by("name", "-id").distinct("name")
+
+
+_NEWEST = Kept(lambda case_id: _newest(case_id).values_list("id", "name", "value", "intake_revision"))
 
 
 def _without_personal(process: Process, name: str, value: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

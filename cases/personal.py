@@ -12,8 +12,9 @@ from django.conf import settings
 
 from caseflow.domain.canonical import canonical_bytes, keyed_digest
 from caseflow.domain.errors import Purged
+from caseflow.statements import rows_of, run
 
-from .models import CaseKey, PersonalText
+from .models import CaseKey
 
 NONCE = 12  #: bytes
 _WRAP = b"caseflow case key"
@@ -61,28 +62,31 @@ class Sealer:
         return _decrypt(self._cipher, bytes(ciphertext), field.encode()).decode()
 
 
+_STORE = """
+INSERT INTO cases_personaltext (case_id, at, field, ciphertext)
+SELECT %s, %s::timestamptz, * FROM unnest(%s::text[], %s::bytea[])
+"""
+_READ = """
+SELECT DISTINCT ON (t.field) t.field, t.ciphertext, k.wrapped
+FROM cases_personaltext t LEFT JOIN cases_casekey k ON k.case_id = t.case_id
+WHERE t.case_id = %s AND t.field = ANY(%s) ORDER BY t.field, t.id DESC
+"""
+
+
 def store_texts(case_id: int, texts: Mapping[str, str], *, at: datetime, sealer: Sealer | None = None) -> None:
     """Append personal texts by field name; one insert for all."""
     if not texts:
         return
     sealer = sealer or Sealer.of_case(case_id)
-    PersonalText.objects.bulk_create(
-        PersonalText(case_id=case_id, field=field, ciphertext=sealer.seal(field, text), at=at)
-        for field, text in texts.items()
-    )
+    sealed = [sealer.seal(field, text) for field, text in texts.items()]
+    run(_STORE, [case_id, at, list(texts), sealed])
 
 
 def read_texts(case_id: int, fields: list[str]) -> dict[str, str]:
     """The newest text of each field that exists. Raises Purged."""
-    rows = (
-        PersonalText.objects.filter(case_id=case_id, field__in=fields)
-        .order_by("field", "-id")
-        .distinct("field")
-        .values_list("field", "ciphertext", "case__data_key__wrapped")
-    )
     sealer: Sealer | None = None
     found: dict[str, str] = {}
-    for field, ciphertext, wrapped in rows:
+    for field, ciphertext, wrapped in rows_of(_READ, [case_id, fields]):
         if wrapped is None:
             raise Purged
         sealer = sealer or Sealer.of_wrapped(wrapped)

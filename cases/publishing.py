@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
+from caseflow.statements import rows_of
 
 from .models.task import QUICK
 from .rows import CaseRow
@@ -97,6 +97,10 @@ begun AS (
 SELECT id, stage, subject, status = 'leased', deadline_at FROM fresh
 """
 
+_PAUSED_HERE = PAUSED.format(process="%(process)s", organisation="%(organisation)s")
+_END_AND_PUBLISH = _PUBLISH.format(ending=_END, paused=_PAUSED_HERE)
+_PUBLISH_ALONE = _PUBLISH.format(ending="", paused=_PAUSED_HERE)
+
 
 def publish(
     case: CaseRow,
@@ -136,7 +140,4 @@ def publish(
     }
     if ending is not None:
         parameters |= {name: getattr(ending, name) for name in Ending.__slots__}
-    paused = PAUSED.format(process="%(process)s", organisation="%(organisation)s")
-    with connection.cursor() as cursor:
-        cursor.execute(_PUBLISH.format(ending=_END if ending else "", paused=paused), parameters)
-        return [Fresh(*row) for row in cursor.fetchall()]
+    return [Fresh(*row) for row in rows_of(_END_AND_PUBLISH if ending else _PUBLISH_ALONE, parameters)]

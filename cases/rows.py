@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from django.db import connection
+from typing import Any, cast
 
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import Process
+from caseflow.statements import row_of, rows_of
 
 from .models import Case
 from .processes import get_process
@@ -82,9 +81,7 @@ class CaseRow:
 
 def lock_case(case_id: int) -> CaseRow:
     """The case, locked until the end of the transaction. Raises Case.DoesNotExist."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [case_id])
-        row = cursor.fetchone()
+    row = row_of(_LOCK, [case_id])
     if row is None:
         raise Case.DoesNotExist
     return CaseRow.of(row)
@@ -92,8 +89,5 @@ def lock_case(case_id: int) -> CaseRow:
 
 def database_now() -> datetime:
     """The database's moment, in a statement of its own: `now()` stands still while a transaction waits for a lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        (now,) = cursor.fetchone()
-    moment: datetime = now
-    return moment
+    ((moment,),) = rows_of("SELECT clock_timestamp()")
+    return cast(datetime, moment)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from accounts.principal import SYSTEM
 from caseflow.domain.errors import LeaseLost
@@ -22,6 +22,7 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, When
 from caseflow.domain.outcomes import FaultKind
 from caseflow.domain.retry import GiveUp
+from caseflow.statements import row_of, run
 from integrations.registry import owner_of
 
 from .advancing import advance_case, record_event
@@ -176,9 +177,7 @@ class Settlement:
     # The order below is the promise: state and audit first, then the task's end together with what follows it.
 
     def lock(self) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(_LOCK_WITH_CASE if self.lease.case else _LOCK_TASK, [self.lease.fence, self.lease.task_id])
-            row = cursor.fetchone()
+        row = row_of(_LOCK_WITH_CASE if self.lease.case else _LOCK_TASK, [self.lease.fence, self.lease.task_id])
         if row is None or not row[0]:
             raise LeaseLost(task=self.lease.task_id)
         self.now = row[1]
@@ -226,12 +225,10 @@ class Settlement:
             "error": fault.code[:64] if fault else "",
             "error_text": fault.text[:ERROR_TEXT] if fault else "",
         }
-        with connection.cursor() as cursor:
-            cursor.execute(_TRY_AGAIN, parameters)
+        run(_TRY_AGAIN, parameters)
 
     def _end_alone(self, ending: Ending) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(_END_ALONE, {name: getattr(ending, name) for name in Ending.__slots__})
+        run(_END_ALONE, {name: getattr(ending, name) for name in Ending.__slots__})
 
 
 def started_by(starts: Sequence[Any], given: Sequence[NewTask]) -> list[NewTask]:

@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
-from accounts.gate import GATE, hold_exclusive, hold_shared
+from accounts.gate import hold_exclusive, hold_shared
 from accounts.models import Organisation, Person, RoleGroup, ServiceAccount
 from accounts.principal import SYSTEM, actor_of, actor_of_person
 from accounts.services import create_departments, create_service_account, grant_role
@@ -40,7 +40,7 @@ def test_changing_roles_holds_the_gate_before_it_reads_anything(acme: Organisati
         grant_role(person=person, organisation=acme, role=Role.APPROVER, by=SYSTEM)
 
     statements = [query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "SAVEPOINT"))]
-    assert statements[0] == f"SELECT pg_advisory_xact_lock({GATE})"
+    assert statements[0] == "SELECT pg_advisory_xact_lock(%s)"
 
 
 def test_the_gate_is_held_by_a_transaction_or_not_at_all(committing_database: None) -> None:

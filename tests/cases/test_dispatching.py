@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Organisation
 from accounts.services import create_organisation
-from cases.dispatching import IDLE, RING_AGAIN, seconds_to_next, sweep
+from cases.dispatching import IDLE, ONLY_NEW, RING_AGAIN, look, sweep
 from cases.models import Schedule, Task
 from cases.models.task import QUICK, SLOW
 from tests.driving import together
@@ -81,7 +82,7 @@ def test_a_slow_transaction_with_a_lower_number_is_not_passed_over(as_owner: Any
 
 def test_the_tasks_in_the_window_come_first_and_the_rest_when_there_is_room(as_owner: Any, bell: Bell) -> None:
     tasks = add(as_owner, 10)
-    assert sweep([QUICK], bell, window=4).full
+    assert sweep([QUICK], bell, window=4) == 4
     sweep([QUICK], bell, window=4)
     assert bell.ids == tasks[:4]
     Task.objects.filter(pk__in=tasks[:2]).update(status="done", rung_at=None)
@@ -123,7 +124,7 @@ def test_the_task_of_a_silent_worker_is_rung_again_and_of_a_living_one_is_not(as
 def test_sweeps_at_the_same_instant_ring_each_task_once(as_owner: Any, bell: Bell) -> None:
     tasks = add(as_owner, 200)
     results = together(*[lambda: sweep([QUICK], bell, window=1000)] * 4)
-    assert sum(result.rung for result in results) == 200
+    assert sum(results) == 200
     sweep([QUICK], bell, window=1000)
     assert sorted(bell.ids) == tasks
 
@@ -187,13 +188,31 @@ def test_regular_work_that_is_not_due_or_switched_off_is_not_published(bell: Bel
 
 
 def test_the_dispatcher_sleeps_no_longer_than_until_the_next_moment(as_owner: Any) -> None:
-    assert seconds_to_next() == IDLE.total_seconds()
+    assert look().seconds_to_next == IDLE.total_seconds()
     add(as_owner, name="later", delay=60)
-    assert seconds_to_next() == IDLE.total_seconds()
+    assert look().seconds_to_next == IDLE.total_seconds()
     add(as_owner, name="soon", delay=0.4)
-    assert 0 < seconds_to_next() <= 0.4
+    assert 0 < look().seconds_to_next <= 0.4
     regular(next_at=timezone.now() + timedelta(seconds=0.1))
-    assert 0 <= seconds_to_next() <= 0.1
+    soonest = look()
+    assert soonest.scheduled or 0 <= soonest.seconds_to_next <= 0.1
+
+
+def test_one_look_tells_what_a_sweep_has_to_do(as_owner: Any, bell: Bell) -> None:
+    assert not look()
+    (task,) = add(as_owner, 1)
+    assert look() == replace(ONLY_NEW, seconds_to_next=1.0)
+    sweep([QUICK], bell)
+    assert not look()
+    Task.objects.filter(pk=task).update(rung_at=timezone.now() - 2 * RING_AGAIN)
+    assert look().stale
+    sweep([QUICK], bell)
+    lapsed = {"status": "leased", "leased_until": timezone.now() - RING_AGAIN, "rung_at": None}
+    Task.objects.filter(pk=task).update(**lapsed)
+    assert look().stale
+    Task.objects.filter(pk=task).update(status="done", leased_until=None)
+    regular(next_at=timezone.now() - timedelta(seconds=1))
+    assert (look().due, look().stale, look().scheduled) == (False, False, True)
 
 
 def test_the_regular_work_of_two_organisations_is_two_tasks(bell: Bell) -> None:

@@ -87,7 +87,7 @@ class Copier:
             self._connection.execute(statement)
             self._tell(f"\r{statement[:100]}\n")
         for table in [*self._tables]:
-            sequence = "SELECT setval(pg_get_serial_sequence(%s, 'id'), (SELECT max(id) FROM {}))".format(table)
+            sequence = f"SELECT setval(pg_get_serial_sequence(%s, 'id'), (SELECT max(id) FROM {table}))"
             if table in self._spans:
                 self._connection.execute(sequence, [table])
         for table, trigger in always:

@@ -18,7 +18,7 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from cases.actors import run_task
 from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
-from cases.dispatching import IDLE, TOP_UP, WINDOW, seconds_to_next, sweep
+from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, look, sweep
 from cases.models.task import QUICK, SLOW
 
 log = logging.getLogger("caseflow.dispatcher")
@@ -37,20 +37,26 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
         listener, pulse = Listener(), Pulse()
-        announced = False
+        wanted, looked_at, announced = EVERYTHING, float("-inf"), False
         while not stopped.is_set():
             try:
                 listener.ensure()
-                done = sweep([QUICK, SLOW], ring, window=window)
+                rung = sweep([QUICK, SLOW], ring, window=window, wanted=wanted) if wanted else 0
                 pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
                     self.stdout.flush()
                     announced = True
-                if done.full:
+                if rung:
+                    # More may be due behind a full window; what lapsed meanwhile is looked for once a second.
                     stopped.wait(TOP_UP.total_seconds())
-                else:
-                    listener.wait(seconds_to_next())
+                    wanted = ONLY_NEW
+                    if time.monotonic() - looked_at < IDLE.total_seconds():
+                        continue
+                elif listener.wait(wanted.seconds_to_next):
+                    wanted = ONLY_NEW
+                    continue
+                wanted, looked_at = look(), time.monotonic()
             except (OperationalError, InterfaceError, psycopg.OperationalError):
                 log.warning("the database is away; trying again", exc_info=log.isEnabledFor(logging.DEBUG))
                 pulse.missed()
@@ -111,13 +117,12 @@ class Listener:
             self._connection = psycopg.connect(**parameters, autocommit=True)
             self._connection.execute(f"LISTEN {CHANNEL}")
 
-    def wait(self, seconds: float) -> None:
-        """Until something is told or the time is up."""
+    def wait(self, seconds: float) -> bool:
+        """Until something is told (true) or the time is up."""
         if self._connection is None:
             time.sleep(min(seconds, IDLE.total_seconds()))
-            return
-        for _notice in self._connection.notifies(timeout=max(seconds, 0.001), stop_after=1):
-            pass
+            return False
+        return bool(list(self._connection.notifies(timeout=max(seconds, 0.001), stop_after=1)))
 
     def close(self) -> None:
         if self._connection is not None:
