@@ -25,8 +25,8 @@ from caseflow.domain.errors import CallRefused, LeaseLost
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import differences
 from caseflow.domain.roles import Right
-from caseflow.statements import Kept, rows_of, run
-from cases.advancing import record_event
+from caseflow.statements import Kept, rows_of
+from cases.advancing import Beside, record_event
 from cases.claiming import Lease
 from cases.observing import Readings
 from cases.rows import CaseRow, lock_case
@@ -76,14 +76,13 @@ WHERE a.id = %(action)s
 _CHECKS = {False: _CHECK.format(reached="NULL"), True: _CHECK.format(reached=REACHED)}
 
 _BEGIN = """
-WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
-moved AS (UPDATE actions_action
-          SET status = 'REQUESTED', first_sent_at = coalesce(first_sent_at, t.at), settled_at = NULL
-          FROM t WHERE id = %(action)s)
-INSERT INTO actions_externalcall (action_id, task_id, kind, call_id, worker, begun_at, outcome, code, message,
-                                  external_id)
-SELECT %(action)s, %(task)s, 'perform', %(call_id)s, %(worker)s, t.at, '', '', '', '' FROM t
-"""
+requested AS (
+  UPDATE actions_action SET status = 'REQUESTED', first_sent_at = coalesce(first_sent_at, t.at), settled_at = NULL
+  FROM t WHERE id = %(action)s),
+began AS (
+  INSERT INTO actions_externalcall (action_id, task_id, kind, call_id, worker, begun_at, outcome, code, message,
+                                    external_id)
+  SELECT %(action)s, %(task)s, 'perform', %(call_id)s, %(worker)s, t.at, '', '', '', '' FROM t)"""
 
 _BEFORE: Mapping[Purpose, tuple[ActionStatus, ...]] = {
     Purpose.FIRST: (ActionStatus.PLANNED,),
@@ -120,8 +119,8 @@ def begin_call(lease: Lease, planned: Planned, purpose: Purpose, readings: Readi
 
 
 def _begin(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, call_id: str) -> None:
-    run(_BEGIN, {"action": planned.row_id, "task": lease.task_id, "call_id": call_id, "worker": lease.worker})
-    _record(case, planned, purpose, call_id)
+    values = {"action": planned.row_id, "task": lease.task_id, "call_id": call_id, "worker": lease.worker}
+    _record(case, planned, purpose, call_id, Beside(_BEGIN, values))
 
 
 def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, caps: Caps) -> str | None:
@@ -190,7 +189,7 @@ def _check_facts(planned: Planned, readings: Readings | None) -> None:
         raise CallRefused(reason="facts_changed", differences=found)
 
 
-def _record(case: CaseRow, planned: Planned, purpose: Purpose, call_id: str) -> None:
+def _record(case: CaseRow, planned: Planned, purpose: Purpose, call_id: str, begin: Beside) -> None:
     facts = {
         "action": planned.spec.id,
         "operation": planned.spec.operation,
@@ -207,4 +206,5 @@ def _record(case: CaseRow, planned: Planned, purpose: Purpose, call_id: str) -> 
         facts=facts,
         sets={"plan_begun": True} if effect else {},
         adds={"effects_open": 1} if opens else {},
+        beside=begin,
     )

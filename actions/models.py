@@ -51,9 +51,11 @@ class Action(models.Model):
     organisation_path = "organisation"
 
     public_id = models.CharField(max_length=16, unique=True)
-    organisation = models.ForeignKey("accounts.Organisation", on_delete=models.PROTECT, related_name="+")
-    case = models.ForeignKey("cases.Case", on_delete=models.PROTECT, related_name="actions")
-    proposal = models.ForeignKey("approvals.Proposal", on_delete=models.PROTECT, related_name="actions")
+    organisation = models.ForeignKey(
+        "accounts.Organisation", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    case = models.ForeignKey("cases.Case", on_delete=models.PROTECT, related_name="actions", db_index=False)
+    proposal = models.ForeignKey("approvals.Proposal", on_delete=models.PROTECT, related_name="actions", db_index=False)
     position = models.PositiveIntegerField()
     kind = models.CharField(max_length=8, choices=ActionKind)
     system = models.CharField(max_length=64)
@@ -124,7 +126,7 @@ class ExternalCall(models.Model):
         LOOKUP = "lookup"
         READ = "read"
 
-    action = models.ForeignKey(Action, on_delete=models.PROTECT, related_name="calls")
+    action = models.ForeignKey(Action, on_delete=models.PROTECT, related_name="calls", db_index=False)
     task = models.ForeignKey("cases.Task", on_delete=models.PROTECT, null=True, related_name="+")
     kind = models.CharField(max_length=8, choices=Kind)
     call_id = models.CharField(max_length=64, unique=True, help_text="Sent along as X-Request-Id.")

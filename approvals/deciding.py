@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -33,9 +33,9 @@ from caseflow.statements import Kept, insert
 from cases.advancing import advance_case, record_event
 from cases.bell import ring_after_commit
 from cases.models import IntakeRevision
-from cases.observing import newest_readings
+from cases.observing import Newest, newest_within
 from cases.personal import store_texts
-from cases.publishing import NewTask, publish
+from cases.publishing import NewTask, publication
 from cases.rows import CaseRow, lock_case
 from cases.settling import started_by
 
@@ -127,14 +127,14 @@ def _checked(kind: str, digest: Any, version: Any, reason: Any, next: Any) -> Sa
 
 def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     case = lock_case(proposal.case_id)
-    now, told, is_first = _check_newest(case, proposal, person)
+    now, told, is_first, readings = _check_newest(case, proposal, person)
     decisions = Decision.objects.filter(proposal=proposal).select_related("person").order_by("id")
     earlier = [] if is_first else list(decisions)
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
     _check_open(case, proposal, earlier)
-    _check_snapshot(case, proposal, said)
+    _check_snapshot(case, proposal, said, readings)
     if proposal.valid_until is not None and proposal.valid_until <= now:
         raise ProposalExpired(valid_until=proposal.valid_until.isoformat())
     if _policy(case).four_eyes and (told or person.pk in proposal.causers):
@@ -150,9 +150,9 @@ def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) 
         raise NotDecidable(state=case.state.value)
 
 
-def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[datetime, bool, bool]:
-    """The database's moment, read after the wait for the lock, whether the person told something of this case, and
-    whether nobody decided on its newest plan before.
+def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[datetime, bool, bool, list[Newest]]:
+    """The database's moment, read after the wait for the lock, whether the person told something of this case, whether
+    nobody decided on its newest plan before, and its newest readings.
 
     Raises NotPermitted without the right, and StaleSnapshot where a newer plan is proposed. One query.
     """
@@ -161,12 +161,12 @@ def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[da
     if not found:
         access.require(person, case.organisation_id, right)
         raise NotDecidable(state=case.state.value)
-    pk, public_id, now, has_told, may_decide, decided = found[0]
+    pk, public_id, now, has_told, may_decide, decided, readings = found[0]
     if not may_decide:
         raise NotPermitted(right=right.value)
     if pk != proposal.pk:
         raise StaleSnapshot(differences={"proposal": {"then": proposal.public_id, "now": public_id}})
-    return now, has_told, not decided
+    return now, has_told, not decided, Newest.of(readings)
 
 
 def _newest(case_id: int, person_id: int, organisation_id: int, right: Right) -> QuerySet[Proposal, tuple[Any, ...]]:
@@ -175,13 +175,14 @@ def _newest(case_id: int, person_id: int, organisation_id: int, right: Right) ->
     decided = Decision.objects.filter(proposal=OuterRef("pk"))
     moment = Func(function="clock_timestamp", output_field=DateTimeField())
     newest = Proposal.objects.filter(case_id=case_id, has_effects=True).order_by("-number")
-    return newest.values_list("pk", "public_id", moment, Exists(told), Exists(permitted), Exists(decided))[:1]
+    told_and_may = Exists(told), Exists(permitted), Exists(decided)
+    return newest.values_list("pk", "public_id", moment, *told_and_may, newest_within(case_id))[:1]
 
 
 _NEWEST = Kept(_newest, keys=3)
 
 
-def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
+def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said, readings: Sequence[Newest]) -> None:
     if said.digest != proposal.digest:
         raise StaleSnapshot(differences={"digest": {"then": said.digest, "now": proposal.digest}})
     if said.version != case.version:
@@ -189,7 +190,7 @@ def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said) -> None:
     if said.kind is not Kind.APPROVE:
         return  # a refusal sends nothing, and changed facts are a reason for one
     # A newer reading may have come in without moving the case: what it says counts as much (failures.md §6, 9).
-    facts = {row.name: row.value for row in newest_readings(case.id)}
+    facts = {row.name: row.value for row in readings}
     changed = changed_facts(opened(proposal.snapshot), facts)
     if changed:
         raise StaleSnapshot(differences=changed)
@@ -250,8 +251,9 @@ def _move(
     if decision.undo_until:
         facts |= {"undo_until": decision.undo_until, "execute_by": decision.execute_by}
     transition = case.definition.table.get(case.state, event)
-    written = advance_case(case, event, actor=actor, facts=facts, sets=sets, adds=adds)
-    publish(written.case, started_by(transition.starts, follow))
+    moved = replace(case, version=case.version + 1)
+    tasks = publication(moved, started_by(transition.starts, follow))
+    written = advance_case(case, event, actor=actor, facts=facts, sets=sets, adds=adds, beside=tasks)
     ring_after_commit()
     return written.case
 

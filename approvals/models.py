@@ -15,7 +15,7 @@ class Proposal(AppendOnly):
     organisation_path = "case__organisation"
 
     public_id = models.CharField(max_length=16, unique=True)
-    case = models.ForeignKey("cases.Case", on_delete=models.PROTECT, related_name="proposals")
+    case = models.ForeignKey("cases.Case", on_delete=models.PROTECT, related_name="proposals", db_index=False)
     number = models.PositiveIntegerField()
     decision = models.CharField(max_length=64)
     has_effects = models.BooleanField()
@@ -68,7 +68,7 @@ class Decision(AppendOnly):
 
     organisation_path = "proposal__case__organisation"
 
-    proposal = models.ForeignKey(Proposal, on_delete=models.PROTECT, related_name="decisions")
+    proposal = models.ForeignKey(Proposal, on_delete=models.PROTECT, related_name="decisions", db_index=False)
     person = models.ForeignKey("accounts.Person", on_delete=models.PROTECT, related_name="decisions")
     kind = models.CharField(max_length=16, choices=Kind)
     digest = models.CharField(max_length=64)

@@ -22,7 +22,7 @@ from caseflow.domain.process import Effect, Ending, EndingKind, Facts, Plan, Pro
 from caseflow.statements import Kept, insert
 from cases.claiming import Lease
 from cases.models import IntakeRevision
-from cases.observing import newest_readings
+from cases.observing import Newest, newest_within
 from cases.publishing import NewTask
 from cases.rows import CaseRow
 from cases.settling import Settlement, settlement
@@ -84,12 +84,13 @@ def provide_effects(provider: Callable[[int], tuple[Effect, ...]]) -> None:
 
 
 def _told(case_id: int) -> QuerySet[IntakeRevision, tuple[Any, ...]]:
-    """Every revision, who told it, how many plans there are, and which people ordered something."""
+    """Every revision, who told it, how many plans there are, which people ordered something, the newest readings."""
     proposals = Proposal.objects.filter(case_id=case_id).order_by().values("case_id")
     proposed = Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0)
     orders = AuditEvent.objects.filter(case_id=case_id, actor_kind="person", kind__in=ORDERS)
     told = IntakeRevision.objects.filter(case_id=case_id).order_by("number")
-    return told.values_list("body", "told_by_person", "number", proposed, ArraySubquery(orders.values("actor_id")))
+    columns = proposed, ArraySubquery(orders.values("actor_id")), newest_within(case_id)
+    return told.values_list("body", "told_by_person", "number", *columns)
 
 
 _TOLD = Kept(_told)
@@ -99,8 +100,8 @@ def load_ground(lease: Lease) -> Ground:
     """Everything `propose` needs, read in the transaction of the claim."""
     if lease.case is None:
         raise ValueError("propose needs a case")
-    observations = newest_readings(lease.case.id)
     revisions = _TOLD.ask(lease.case.id)
+    observations = Newest.of(revisions[-1][5])
     causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][4])
     return Ground(
         facts={row.name: row.value for row in observations},

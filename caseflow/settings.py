@@ -140,7 +140,8 @@ def _database(url: str, *, timeouts: bool) -> dict[str, object]:
         # An injected time limit cannot break a system call; the server's own limits can.
         options["options"] = (
             "-c statement_timeout=30s -c lock_timeout=5s -c idle_in_transaction_session_timeout=60s"
-            # Statements of a few rows: compiling one, or planning a prepared one for its values, costs more than it saves.
+            # Statements of a few rows: compiling one, or planning a prepared one for its values, costs more than it
+            # saves.
             " -c jit=off -c plan_cache_mode=force_generic_plan"
         )
     return {

@@ -8,6 +8,7 @@ transactions, counted, logged and refused as its own.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,8 +42,17 @@ class _Logged:
     query: bytes
 
 
-def _cursor() -> Any:
-    """A cursor as `connection.cursor()` gives one, but for statements whose text is always the same.
+class _Own(threading.local):
+    """This thread's cursor, good for as long as Django keeps the connection it was made on."""
+
+    cursor: psycopg.Cursor[Any] | None = None
+
+
+_own = _Own()
+
+
+def _executed(statement: str, values: Values) -> Any:
+    """The cursor after the statement: as with `connection.cursor()`, but for statements whose text is always the same.
 
     Where DATABASE_URL says `prepare_threshold=none`, for a pooler that hands a connection from one to the other, the
     values still travel beside the statement and nothing is prepared.
@@ -50,26 +60,32 @@ def _cursor() -> Any:
     django = connections[DEFAULT_DB_ALIAS]
     django.ensure_connection()
     raw: psycopg.Connection[Any] = django.connection
-    raw.prepared_max = KEPT_BY_A_CONNECTION
-    return django._prepare_cursor(_Preparing(raw))  # type: ignore[attr-defined]
+    if django.queries_logged or django.execute_wrappers:
+        watched = django._prepare_cursor(_Preparing(raw))  # type: ignore[attr-defined]
+        watched.execute(statement, values)
+        return watched
+    cursor = _own.cursor
+    if cursor is None or cursor.connection is not raw or cursor.closed:
+        raw.prepared_max = KEPT_BY_A_CONNECTION
+        cursor = _own.cursor = psycopg.Cursor(raw)
+    django.validate_no_broken_transaction()
+    with django.wrap_database_errors:
+        cursor.execute(statement, values, prepare=True)
+    return cursor
 
 
 def rows_of(statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-    cursor = _cursor()
-    cursor.execute(statement, values)
-    return list(cursor.fetchall())
+    return list(_executed(statement, values).fetchall())
 
 
 def row_of(statement: str, values: Values = ()) -> tuple[Any, ...] | None:
     """The first row, or None."""
-    cursor = _cursor()
-    cursor.execute(statement, values)
-    row: tuple[Any, ...] | None = cursor.fetchone()
+    row: tuple[Any, ...] | None = _executed(statement, values).fetchone()
     return row
 
 
 def run(statement: str, values: Values = ()) -> None:
-    _cursor().execute(statement, values)
+    _executed(statement, values)
 
 
 class Kept:

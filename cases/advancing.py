@@ -14,7 +14,7 @@ from typing import Any
 from audit.bodies import ActorLike, event_body
 from caseflow.domain.errors import ForbiddenTransition, StaleCase
 from caseflow.domain.lifecycle import CLOSED, Event, Guard, State, Transition
-from caseflow.statements import row_of
+from caseflow.statements import row_of, rows_of
 
 from .rows import CaseRow
 from .times import COLUMNS, PARTS
@@ -38,12 +38,14 @@ moved AS (
   UPDATE cases_case SET {assignments}, audit_count = audit_count + 1,
          audit_head = sha256(audit_head || int8send(u.us) || %(body)s)
   FROM u{spent} WHERE id = %(case_id)s {conditions}
-  RETURNING id, organisation_id, version, audit_count, audit_head, u.at, u.us)
-INSERT INTO audit_auditevent (organisation_id, case_id, seq, kind, actor_kind, actor_id, from_state, to_state, version,
-                              at, at_us, body, hash)
-SELECT organisation_id, id, audit_count, %(kind)s, %(actor_kind)s, %(actor_id)s, %(from_state)s, %(to_state)s,
-       {version}, at, us, %(body)s, audit_head FROM moved
-RETURNING seq, at
+  RETURNING id, organisation_id, version, audit_count, audit_head, u.at, u.us),
+told AS (
+  INSERT INTO audit_auditevent (organisation_id, case_id, seq, kind, actor_kind, actor_id, from_state, to_state,
+                                version, at, at_us, body, hash)
+  SELECT organisation_id, id, audit_count, %(kind)s, %(actor_kind)s, %(actor_id)s, %(from_state)s, %(to_state)s,
+         {version}, at, us, %(body)s, audit_head FROM moved
+  RETURNING seq, at){beside}
+SELECT told.seq, told.at{returned} FROM told {joined}
 """
 
 #: Where the time went is written by the statement that closes a case: it costs no statement more (design §14).
@@ -54,12 +56,31 @@ _SPENT_COLUMNS = [f"{column} = spent.{column}" for column in COLUMNS.values()]
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Writes that travel in the statement of an event, so that a case does not pay a round trip for each.
+
+    `parts` are common table expressions after those of the event; `t` is the statement's clock. What `returned` names
+    of the one called `rows` comes back with the event.
+    """
+
+    parts: str
+    values: Mapping[str, Any]
+    rows: str = ""
+    returned: tuple[str, ...] = ()
+
+
+_NOTHING = Beside("", {})
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
-    """The audit row's number within the case, the database's moment, and the case as it is now."""
+    """The audit row's number within the case, the database's moment, and the case as it is now; and the rows that came
+    back from what was written beside."""
 
     seq: int
     at: datetime
     case: CaseRow
+    beside: tuple[tuple[Any, ...], ...] = ()
 
 
 def advance_case(
@@ -70,10 +91,12 @@ def advance_case(
     facts: Mapping[str, Any] | None = None,
     sets: Mapping[str, Any] | None = None,
     adds: Mapping[str, int] | None = None,
+    beside: Beside = _NOTHING,
 ) -> Written:
     """Move `case` along its table.
 
-    Raises ForbiddenTransition (no such row, or a guard) and StaleCase (somebody was first).
+    Raises ForbiddenTransition (no such row, or a guard) and StaleCase (somebody was first); the caller's transaction
+    then ends, and what was written `beside` with it.
     """
     row = case.definition.table.get(case.state, event)
     changes = _changes_of(row) | dict(sets or {})
@@ -93,11 +116,10 @@ def advance_case(
     assignments += _assignments(changes, adds or {})
     guards = "".join(f" AND {_GUARDS[guard]}" for guard in sorted(row.guards))
     conditions = "AND state = %(from_state)s AND version = %(expected)s" + guards
-    written = _execute(assignments, conditions, "version", parameters, closes=row.target in CLOSED)
-    if written is None:
+    written = _execute(assignments, conditions, "version", parameters, beside, closes=row.target in CLOSED)
+    if not written:
         raise _explain_refusal(case, row)
-    seq, at = written
-    return Written(seq, at, _after(case, changes, adds or {}, state=row.target, version=case.version + 1))
+    return _written(written, _after(case, changes, adds or {}, state=row.target, version=case.version + 1))
 
 
 def record_event(
@@ -108,6 +130,7 @@ def record_event(
     facts: Mapping[str, Any] | None = None,
     sets: Mapping[str, Any] | None = None,
     adds: Mapping[str, int] | None = None,
+    beside: Beside = _NOTHING,
 ) -> Written:
     """Append an event that moves no state: a reading, a call, a refusal. The caller holds the case or wants no more."""
     body = event_body(kind, actor=actor, facts=dict(facts or {}))
@@ -115,10 +138,10 @@ def record_event(
     parameters |= {"from_state": "", "to_state": ""}
     # Assigning a column to itself keeps the statement's shape; no column of the state is touched.
     assignments = _assignments(sets or {}, adds or {}) or ["reason = reason"]
-    written = _execute(assignments, "", "NULL::int", parameters)
-    if written is None:
+    written = _execute(assignments, "", "NULL::int", parameters, beside)
+    if not written:
         raise StaleCase(seen=case.version, current="none")
-    return Written(written[0], written[1], _after(case, sets or {}, adds or {}))
+    return _written(written, _after(case, sets or {}, adds or {}))
 
 
 def _changes_of(row: Transition) -> dict[str, Any]:
@@ -154,17 +177,30 @@ def _assignments(sets: Mapping[str, Any], adds: Mapping[str, int]) -> list[str]:
 
 
 def _execute(
-    assignments: list[str], conditions: str, version: str, parameters: dict[str, Any], *, closes: bool = False
-) -> tuple[int, datetime] | None:
+    assignments: list[str],
+    conditions: str,
+    version: str,
+    parameters: dict[str, Any],
+    beside: Beside,
+    *,
+    closes: bool = False,
+) -> list[tuple[Any, ...]]:
     statement = _STATEMENT.format(
         assignments=", ".join(assignments),
         conditions=conditions,
         version=version,
         measured=_MEASURED if closes else "",
         spent=_SPENT if closes else "",
+        beside=f",\n{beside.parts}" if beside.parts else "",
+        returned="".join(f", {beside.rows}.{name}" for name in beside.returned),
+        joined=f"LEFT JOIN {beside.rows} ON true" if beside.rows else "",
     )
-    row: tuple[int, datetime] | None = row_of(statement, parameters)
-    return row
+    return rows_of(statement, parameters | dict(beside.values))
+
+
+def _written(rows: list[tuple[Any, ...]], case: CaseRow) -> Written:
+    seq, at = rows[0][:2]
+    return Written(seq, at, case, tuple(row[2:] for row in rows if row[2:] and row[2] is not None))
 
 
 def _after(case: CaseRow, sets: Mapping[str, Any], adds: Mapping[str, int], **changed: Any) -> CaseRow:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DatabaseError
 
+from caseflow.domain.process import Process
 from caseflow.statements import row_of
 
 from .processes import all_processes
@@ -136,7 +138,7 @@ def claim(task_id: int, *, worker: str, load: bool = True) -> Lease | None:
         "worker": worker,
         "hand_back": HAND_BACK.total_seconds(),
         "processes": list(all_processes()),
-        "stages": _known_stages(),
+        "stages": _known.text(),
     }
     row = row_of(_CLAIM, values)
     if row is None or row[0] in ("obsolete", "foreign", "paused"):
@@ -197,22 +199,32 @@ def loaded(lease: Lease) -> Lease:
         return lease
 
 
-def _known_stages() -> str:
+class _Known:
     """What this worker has, as JSON: stage, its longest lease, its budgets and those of each process."""
-    known = []
-    for stage in all_stages().values():
-        own = {
-            key: process.retry[stage.name] for key, process in all_processes().items() if stage.name in process.retry
+
+    def __init__(self) -> None:
+        self._of: tuple[tuple[Stage, ...], dict[str, Process]] = (), {}
+        self._text = "[]"
+
+    def text(self) -> str:
+        """Written anew only where other stages or processes are registered than the last time."""
+        of = tuple(all_stages().values()), all_processes()
+        if of != self._of:
+            self._text, self._of = json.dumps([self._known(stage, of[1]) for stage in of[0]]), of
+        return self._text
+
+    @staticmethod
+    def _known(stage: Stage, processes: Mapping[str, Process]) -> dict[str, Any]:
+        own = {key: process.retry[stage.name] for key, process in processes.items() if stage.name in process.retry}
+        return {
+            "stage": stage.name,
+            "span": stage.limit.total_seconds(),
+            "lease": stage.lease.total_seconds(),
+            "infrastructure": stage.policy.infrastructure_limit,
+            "usual": stage.policy.deadline.total_seconds(),
+            "patience": {key: policy.deadline.total_seconds() for key, policy in own.items()},
+            "losses": {key: policy.infrastructure_limit for key, policy in own.items()},
         }
-        known.append(
-            {
-                "stage": stage.name,
-                "span": stage.limit.total_seconds(),
-                "lease": stage.lease.total_seconds(),
-                "infrastructure": stage.policy.infrastructure_limit,
-                "usual": stage.policy.deadline.total_seconds(),
-                "patience": {key: policy.deadline.total_seconds() for key, policy in own.items()},
-                "losses": {key: policy.infrastructure_limit for key, policy in own.items()},
-            }
-        )
-    return json.dumps(known)
+
+
+_known = _Known()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from random import SystemRandom
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,11 +20,11 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import normalise_external_id, public_id
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import Process
-from caseflow.statements import insert, row_of
+from caseflow.statements import row_of
 
 from .bell import ring_after_commit
-from .models import Case, CaseKey, IntakeRevision
-from .personal import Sealer, digest_of_personal, store_texts
+from .models import Case
+from .personal import Sealer, digest_of_personal
 from .processes import newest_process, own_sources
 from .publishing import NewTask, publish
 from .revisions import checked_intake, split_personal
@@ -48,7 +48,15 @@ opened AS (
          %(normal)s, %(source_url)s, %(digest)s, %(subject)s, %(state)s, 1, at, '', '', '', false, 0, 0, 0, 1,
          sha256(''::bytea || int8send(us) || %(body)s), at FROM u
   ON CONFLICT (organisation_id, source, external_id_normal) DO NOTHING
-  RETURNING id, organisation_id, audit_head, created_at)
+  RETURNING id, organisation_id, audit_head, created_at),
+keyed AS (INSERT INTO cases_casekey (case_id, wrapped) SELECT id, %(wrapped)s FROM opened),
+sealed AS (
+  INSERT INTO cases_personaltext (case_id, field, ciphertext, at)
+  SELECT id, s.*, created_at FROM opened, unnest(%(fields)s::text[], %(sealed)s::bytea[]) s),
+told AS (
+  INSERT INTO cases_intakerevision (case_id, number, body, digest, told_by_kind, told_by_id, told_by_person, at)
+  SELECT id, 1, %(told)s::jsonb, %(told_digest)s, %(actor_kind)s, %(actor_id)s, %(actor_person)s::bigint, created_at
+  FROM opened)
 INSERT INTO audit_auditevent (organisation_id, case_id, seq, kind, actor_kind, actor_id, from_state, to_state, version,
                               at, at_us, body, hash)
 SELECT organisation_id, id, 1, 'case.opened', %(actor_kind)s, %(actor_id)s, '', %(state)s, 1, at, us, %(body)s,
@@ -201,7 +209,7 @@ def _insert(ticket: Ticket, organisation: Organisation, department_id: int | Non
         "actor_id": actor.id,
         "body": event_body("case.opened", actor=actor, facts=facts, to_state=State.RECEIVED, version=1),
     }
-    row = row_of(_OPEN, parameters)
+    row = row_of(_OPEN, parameters | _told_first(ticket, actor))
     if row is None:
         return None
     case_id, at = row
@@ -223,27 +231,22 @@ def _insert(ticket: Ticket, organisation: Organisation, department_id: int | Non
         state_since=at,
         created_at=at,
     )
-    _store_first_revision(ticket, case_id, actor, at)
     publish(CaseRow.of_case(case), [NewTask("check")])
     return Opened(case, created=True)
 
 
-def _store_first_revision(ticket: Ticket, case_id: int, actor: Actor, at: datetime) -> None:
+def _told_first(ticket: Ticket, actor: Actor) -> dict[str, Any]:
+    """The first revision: what is personal of it goes apart, sealed by the case's own key."""
     sealer, wrapped = Sealer.new()
-    insert(CaseKey(case_id=case_id, wrapped=wrapped))
     body, texts = split_personal(ticket.process, ticket.intake)
-    store_texts(case_id, texts, at=at, sealer=sealer)
-    revision = IntakeRevision(
-        case_id=case_id,
-        number=1,
-        body=body,
-        digest=digest_of_personal(ticket.intake),
-        told_by_kind=actor.kind,
-        told_by_id=actor.id,
-        told_by_person=actor.person_id,
-        at=at,
-    )
-    insert(revision)
+    return {
+        "wrapped": wrapped,
+        "fields": list(texts),
+        "sealed": [sealer.seal(field, text) for field, text in texts.items()],
+        "told": json.dumps(body),
+        "told_digest": digest_of_personal(ticket.intake),
+        "actor_person": actor.person_id,
+    }
 
 
 def _existing(ticket: Ticket, organisation: Organisation) -> Opened:

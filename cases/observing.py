@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from django.db.models import QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, QuerySet
+from django.db.models.functions import JSONObject
 
 from caseflow.domain.outcomes import Fact
 from caseflow.domain.process import Process, is_personal, value_at
@@ -126,17 +128,19 @@ class Newest:
     value: Mapping[str, Any]
     intake_revision: int
 
+    @classmethod
+    def of(cls, column: Sequence[str]) -> list[Newest]:
+        return [cls(**json.loads(reading)) for reading in column]
 
-def newest_readings(case_id: int) -> list[Newest]:
-    """Of each fact, for a stage or a decision; one query."""
-    return [Newest(key, name, json.loads(value), revision) for key, name, value, revision in _NEWEST.ask(case_id)]
+
+def newest_within(case_id: int) -> ArraySubquery:
+    """The newest reading of each fact as one column of another query; `Newest.of` reads it."""
+    columns = {name: F(name) for name in ("id", "name", "value", "intake_revision")}
+    return ArraySubquery(_newest(case_id).values(reading=JSONObject(**columns)))
 
 
 def _newest(case_id: int) -> QuerySet[Observation]:
     return Observation.objects.filter(case_id=case_id).order_by("name", "-id").distinct("name")
-
-
-_NEWEST = Kept(lambda case_id: _newest(case_id).values_list("id", "name", "value", "intake_revision"))
 
 
 def _without_personal(process: Process, name: str, value: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -7,13 +7,14 @@ worker, so that a case does not pay a broker hop per stage.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from caseflow.statements import rows_of
 
+from .advancing import Beside
 from .models.task import QUICK
 from .rows import CaseRow
 from .stages import deadline_of, stage_named
@@ -71,9 +72,7 @@ ended AS (
   FROM t WHERE task_id = %(task_id)s AND number = %(number)s AND ended_at IS NULL),
 """
 
-_PUBLISH = """
-WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
-{ending}
+_PARTS = """{ending}
 n AS (SELECT n.*, n.claim AND NOT {paused} AS mine, t.at AS now,
              coalesce(n.at, t.at + n.delay * interval '1 second') AS due
       FROM t, jsonb_to_recordset(%(tasks)s::jsonb)
@@ -90,16 +89,15 @@ fresh AS (
          CASE WHEN mine THEN now + span * interval '1 second' END, CASE WHEN mine THEN %(worker)s ELSE '' END, now
   FROM n
   ON CONFLICT (case_id, organisation_key, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
-  RETURNING id, stage, subject, status, deadline_at, created_at),
+  RETURNING id, stage, subject, status, status = 'leased' AS claimed, deadline_at, created_at),
 begun AS (
   INSERT INTO cases_attempt (task_id, number, fence, worker, begun_at, outcome, error, error_text)
-  SELECT id, 1, 1, %(worker)s, created_at, '', '', '' FROM fresh WHERE status = 'leased')
-SELECT id, stage, subject, status = 'leased', deadline_at FROM fresh
-"""
+  SELECT id, 1, 1, %(worker)s, created_at, '', '', '' FROM fresh WHERE status = 'leased')"""
 
 _PAUSED_HERE = PAUSED.format(process="%(process)s", organisation="%(organisation)s")
-_END_AND_PUBLISH = _PUBLISH.format(ending=_END, paused=_PAUSED_HERE)
-_PUBLISH_ALONE = _PUBLISH.format(ending="", paused=_PAUSED_HERE)
+_END_AND_PUBLISH = _PARTS.format(ending=_END, paused=_PAUSED_HERE)
+_PUBLISH = _PARTS.format(ending="", paused=_PAUSED_HERE)
+_FRESH = ("id", "stage", "subject", "claimed", "deadline_at")  #: the fields of Fresh, as the statement names them
 
 
 def publish(
@@ -112,6 +110,25 @@ def publish(
 ) -> list[Fresh]:
     """Insert `tasks` for `case` in its present version. `claim_for` names the worker that takes the first due one of
     `claim_queue` for itself; empty: nobody does."""
+    with_event = publication(case, tasks, ending=ending, claim_for=claim_for, claim_queue=claim_queue)
+    clock = "WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),"
+    return published(rows_of(f"{clock}{with_event.parts} SELECT {', '.join(_FRESH)} FROM fresh", with_event.values))
+
+
+def published(rows: Iterable[tuple[Any, ...]]) -> list[Fresh]:
+    """What became of a publication, from the rows of the statement it was part of."""
+    return [Fresh(*row) for row in rows]
+
+
+def publication(
+    case: CaseRow,
+    tasks: Sequence[NewTask],
+    *,
+    ending: Ending | None = None,
+    claim_for: str = "",
+    claim_queue: str = QUICK,
+) -> Beside:
+    """The same as a part of an event's statement; `case` has the version it will have then."""
     records: list[dict[str, Any]] = []
     for task in tasks:
         stage = stage_named(task.stage)
@@ -140,4 +157,4 @@ def publish(
     }
     if ending is not None:
         parameters |= {name: getattr(ending, name) for name in Ending.__slots__}
-    return [Fresh(*row) for row in rows_of(_END_AND_PUBLISH if ending else _PUBLISH_ALONE, parameters)]
+    return Beside(_END_AND_PUBLISH if ending else _PUBLISH, parameters, rows="fresh", returned=_FRESH)

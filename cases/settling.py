@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
@@ -27,7 +27,7 @@ from integrations.registry import owner_of
 
 from .advancing import advance_case, record_event
 from .claiming import Lease, lease_of
-from .publishing import Ending, NewTask, publish
+from .publishing import Ending, Fresh, NewTask, publication, publish, published
 from .rows import SELECTED, CaseRow
 from .stages import policy_of
 
@@ -188,32 +188,40 @@ class Settlement:
         if self._again is not None:
             self._leave_due(**self._again)
             return
-        follow = list(self._follow)
-        if self._move is not None and self.row is not None:
-            if self.late:
-                self.record("settlement.late", facts={"event": self._move["event"], "stage": self.lease.stage})
-                follow = []
-            else:
-                follow += self._fire(**self._move)
-        elif self.late:
-            follow = []
         status, outcome, error, text = self._end
         ending = Ending(self.lease.task_id, self.lease.fence, self.lease.number, status, outcome, error, text)
-        if self.row is None or not follow:
-            self._end_alone(ending)
-            return
         taken = time.monotonic()
-        published = publish(self.row, follow, ending=ending, claim_for=self.lease.worker, claim_queue=self.lease.queue)
-        for fresh in published:
+        if self._move is not None and self.row is not None and not self.late:
+            self._go_on(self._fire(ending, **self._move), taken)
+            return
+        if self._move is not None and self.row is not None:
+            self.record("settlement.late", facts={"event": self._move["event"], "stage": self.lease.stage})
+        if self.row is None or self.late or not self._follow:
+            self._end_alone(ending)
+        else:
+            self._go_on(publish(self.row, self._follow, ending=ending, **self._claiming), taken)
+
+    def _fire(self, ending: Ending, event: Event, follow: list[NewTask], **details: Any) -> list[Fresh]:
+        """The event, the task's end and what follows are one statement."""
+        transition = self.case.definition.table.get(self.case.state, event)
+        follow = self._follow + started_by(transition.starts, follow)
+        moved = replace(self.case, version=self.case.version + 1)
+        beside = publication(moved, follow, ending=ending, **self._claiming)
+        written = advance_case(self.case, event, beside=beside, **details)
+        self.row = written.case
+        return published(written.beside)
+
+    @property
+    def _claiming(self) -> dict[str, str]:
+        return {"claim_for": self.lease.worker, "claim_queue": self.lease.queue}
+
+    def _go_on(self, tasks: Sequence[Fresh], taken: float) -> None:
+        """Take over the task that was claimed with its publishing, if any."""
+        for fresh in tasks:
             if fresh.claimed:
                 self.next_lease = lease_of(
-                    fresh, case=self.row, queue=self.lease.queue, worker=self.lease.worker, taken=taken
+                    fresh, case=self.case, queue=self.lease.queue, worker=self.lease.worker, taken=taken
                 )
-
-    def _fire(self, event: Event, follow: list[NewTask], **details: Any) -> list[NewTask]:
-        transition = self.case.definition.table.get(self.case.state, event)
-        self.row = advance_case(self.case, event, **details).case
-        return started_by(transition.starts, follow)
 
     def _leave_due(self, delay: timedelta, fault: Fault | None, give_back: bool) -> None:
         parameters = {

@@ -19,7 +19,9 @@ class Case(models.Model):
     organisation_path = "organisation"
 
     public_id = models.CharField(max_length=16, unique=True)
-    organisation = models.ForeignKey("accounts.Organisation", on_delete=models.PROTECT, related_name="cases")
+    organisation = models.ForeignKey(
+        "accounts.Organisation", on_delete=models.PROTECT, related_name="cases", db_index=False
+    )
     department = models.ForeignKey("accounts.Department", on_delete=models.PROTECT, null=True, related_name="+")
     process = models.CharField(max_length=64)
     process_version = models.PositiveIntegerField()
@@ -87,7 +89,7 @@ class Case(models.Model):
 class IntakeRevision(AppendOnly):
     """What was told to us; number 1 is the ticket's body, stages read the newest. Personal fields hold a reference."""
 
-    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="intake_revisions")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="intake_revisions", db_index=False)
     number = models.PositiveIntegerField()
     body = models.JSONField()
     digest = models.CharField(max_length=64, help_text="Keyed digest of the canonical body with its personal fields.")
@@ -109,7 +111,7 @@ class IntakeRevision(AppendOnly):
 class Observation(AppendOnly):
     """A fact read from an outside system; never overwritten. Personal values hold a keyed digest and a reference."""
 
-    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="observations")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="observations", db_index=False)
     name = models.CharField(max_length=64)
     value = models.JSONField()
     source = models.CharField(max_length=64)

@@ -22,7 +22,7 @@ class CaseKey(models.Model):
 class PersonalText(AppendOnly):
     """One encrypted text of a case: a claim, a reason, a personal value. `field` is like 'intake.claim'."""
 
-    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="personal_texts")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="personal_texts", db_index=False)
     field = models.CharField(max_length=80)
     ciphertext = models.BinaryField()
     at = models.DateTimeField()

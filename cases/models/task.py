@@ -28,7 +28,7 @@ class Task(models.Model):
 
     runtime_rights = "SELECT, INSERT, UPDATE"
 
-    case = models.ForeignKey(Case, on_delete=models.PROTECT, null=True, related_name="tasks")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, null=True, related_name="tasks", db_index=False)
     organisation_key = models.BigIntegerField(default=0, help_text="The organisation, 0 for the platform's own work.")
     process = models.CharField(max_length=80, default="", help_text="'slug:version', '' for the platform's own work.")
     stage = models.CharField(max_length=64)
@@ -97,7 +97,7 @@ class Attempt(models.Model):
 
     runtime_rights = "SELECT, INSERT, UPDATE (ended_at, outcome, error, error_text)"
 
-    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="attempts")
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="attempts", db_index=False)
     number = models.PositiveIntegerField()
     fence = models.BigIntegerField()
     worker = models.CharField(max_length=120)

@@ -36,8 +36,8 @@ MUTATIONS = (
         doors=(
             Change(
                 "actions/beginning.py",
-                "kind=Decision.Kind.APPROVE, digest=planned.digest, ",
-                "kind=Decision.Kind.APPROVE, ",
+                'filter(proposal_id=proposal_id, digest=F("proposal__digest"))',
+                "filter(proposal_id=proposal_id)",
             ),
         ),
         caught_by=(f"{EXECUTING}::test_a_plan_and_its_digest_changed_together_after_the_approval_are_not_carried_out",),
@@ -219,8 +219,8 @@ MUTATIONS = (
         name="a dismissed approver counts",
         protects="right at the send",
         file="actions/beginning.py",
-        old="    return counted.count() >= quorum_of(planned.snapshot)\n",
-        new="    return True\n",
+        old="    return len(_COUNTED.ask(case.organisation_id, planned.proposal_id, policy.right)) >=",
+        new="    return True or 0 >=",
         caught_by=(f"{EXECUTING}::test_an_approver_who_lost_the_right_before_the_send_is_not_counted",),
         why="the approval of somebody who was dismissed would still send",
     ),

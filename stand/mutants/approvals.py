@@ -50,8 +50,8 @@ MUTATIONS = (
         name="the approver's machine says what time it is",
         protects="database clock",
         file="approvals/deciding.py",
-        old="    return now, has_told\n",
-        new="    return datetime.now(now.tzinfo), has_told\n",
+        old="    return now, has_told, ",
+        new="    return datetime.now(now.tzinfo), has_told, ",
         caught_by=(f"{HERE}::test_a_web_server_whose_clock_is_behind_does_not_lengthen_the_time_to_decide",),
         why="a web server whose clock is behind would accept what has expired",
     ),
@@ -86,10 +86,11 @@ MUTATIONS = (
         name="two at once may both decide",
         protects="one decisive decision",
         file="approvals/deciding.py",
-        old="    case = lock_case(proposal.case_id)\n    now, told = _check_newest(",
+        old="    case = lock_case(proposal.case_id)\n    now, told, is_first, readings = _check_newest(",
         new=(
             "    from cases.models import Case\n\n"
-            "    case = CaseRow.of_case(Case.objects.get(pk=proposal.case_id))\n    now, told = _check_newest("
+            "    case = CaseRow.of_case(Case.objects.get(pk=proposal.case_id))\n"
+            "    now, told, is_first, readings = _check_newest("
         ),
         caught_by=(f"{DECIDING}::test_of_two_approvals_at_the_same_instant_one_decides_and_the_other_is_told_by_whom",),
         why="without the lock both read that nobody has decided",
@@ -107,8 +108,12 @@ MUTATIONS = (
         name="the order to send is stored after the approval",
         protects="task written in the same transaction",
         file="approvals/deciding.py",
-        old="    publish(written.case, started_by(transition.starts, follow))\n",
-        new="    transaction.on_commit(lambda: publish(written.case, started_by(transition.starts, follow)))\n",
+        old="    tasks = publication(moved, started_by(transition.starts, follow))\n",
+        new=(
+            "    from cases.publishing import publish\n\n"
+            "    tasks = publication(moved, [])\n"
+            "    transaction.on_commit(lambda: publish(moved, started_by(transition.starts, follow)))\n"
+        ),
         caught_by=(f"{HERE}::test_an_approval_and_the_order_to_send_are_stored_by_one_transaction",),
         why="a crash between two commits leaves an approval that nobody carries out",
     ),

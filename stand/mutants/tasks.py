@@ -47,14 +47,10 @@ MUTATIONS = (
         name="what follows is stored after the result",
         protects="task written in the same transaction",
         file="cases/settling.py",
-        old=(
-            "        published = publish(self.row, follow, ending=ending, claim_for=self.lease.worker,"
-            " claim_queue=self.lease.queue)\n"
-        ),
+        old="        beside = publication(moved, follow, ending=ending, **self._claiming)\n",
         new=(
-            "        row = self.row\n"
-            "        transaction.on_commit(lambda: publish(row, follow, ending=ending))\n"
-            "        published: list[Any] = []\n"
+            "        beside = publication(moved, [], ending=ending, **self._claiming)\n"
+            "        transaction.on_commit(lambda: publish(moved, follow))\n"
         ),
         caught_by=(f"{HERE}::test_a_result_and_the_work_that_follows_are_stored_by_one_transaction",),
         why="a crash between two commits leaves a case that stands still for ever",
@@ -79,6 +75,15 @@ MUTATIONS = (
         new="        false AND rung_at <",
         caught_by=(f"{DISPATCHING}::test_nothing_is_lost_when_a_dispatcher_dies_between_marking_and_ringing",),
         why="a message that was lost would be a task that was lost",
+    ),
+    Mutation(
+        name="a dispatcher at rest looks for new tasks alone",
+        protects="bells are only bells",
+        file="cases/dispatching.py",
+        old="       OR EXISTS (SELECT FROM cases_task WHERE status = 'leased' AND leased_until < now.at),\n",
+        new="       AND false,\n",
+        caught_by=(f"{DISPATCHING}::test_one_look_tells_what_a_sweep_has_to_do",),
+        why="the task of a worker that died would wait until something else falls due",
     ),
     Mutation(
         name="first come, first rung",
@@ -125,9 +130,8 @@ MUTATIONS = (
         doors=(
             Change(
                 "cases/claiming.py",
-                '                "worker": worker,\n                "hand_back"',
-                '                "worker": worker,\n                "own_clock": datetime.now().astimezone(),\n'
-                '                "hand_back"',
+                '        "worker": worker,\n        "hand_back"',
+                '        "worker": worker,\n        "own_clock": datetime.now().astimezone(),\n        "hand_back"',
             ),
         ),
         caught_by=(f"{HERE}::test_a_worker_whose_clock_is_an_hour_ahead_takes_no_living_lease",),
@@ -164,8 +168,8 @@ MUTATIONS = (
         name="a late result moves the case",
         protects="late settlements",
         file="cases/settling.py",
-        old='            if self.late:\n                self.record("settlement.late"',
-        new='            if False:\n                self.record("settlement.late"',
+        old="        if self._move is not None and self.row is not None and not self.late:\n",
+        new="        if self._move is not None and self.row is not None:\n",
         caught_by=(
             "tests/cases/test_settling.py::test_an_event_that_comes_after_the_case_moved_on_is_recorded_as_late",
         ),

@@ -8,6 +8,7 @@ import unicodedata
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -55,6 +56,12 @@ def test_what_is_read_back_is_written_the_same(value: Any) -> None:
     once = written(value)
     assert canonical_bytes(json.loads(once)) == once
     assert canonical_bytes(parse_json(once)) == once
+
+
+@often
+@given(VALUES)
+def test_every_value_is_written_as_rfc_8785_says(value: Any) -> None:
+    assert written(value) == rfc8785.dumps(json.loads(written(value)))
 
 
 @often
