@@ -91,6 +91,7 @@ class Peer:
     system: System
     name: str
     keeps: bool = True  #: it has a database
+    order: str = "drive"  #: what its client is told to be
     told: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -142,7 +143,7 @@ class Peer:
 
     @contextmanager
     def client(self) -> Iterator[Talker]:
-        with Talker(self._argv("drive"), self.environment, self._log(f"{self.name}-client")) as client:
+        with Talker(self._argv(self.order), self.environment, self._log(f"{self.name}-client")) as client:
             yield client
 
     def _argv(self, role: str) -> list[str]:

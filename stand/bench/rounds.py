@@ -11,7 +11,7 @@ from stand.bench.profiling import Profiler
 from stand.system import System
 
 WARM_UP = 40  #: cases before the clock starts: caches, prepared statements, plans
-SERVERS = ("postgres", "valkey")
+SERVERS = ("postgres", "valkey", "simulator")
 
 
 def run_round(
