@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
@@ -12,7 +11,9 @@ from django.db.models.functions import Coalesce
 from accounts import access
 from accounts.principal import Principal
 from caseflow.domain.roles import Right
+from cases.counting import Narrowing, Told, summed, with_ended
 from cases.models import Attempt
+from cases.models.ended import What
 
 from .models import HOLDING, Action, ExternalCall
 
@@ -25,14 +26,6 @@ class ActionFilter:
     kind: str = ""
     system: str = ""
     organisation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The actions of one status; `oldest` is since when the first of them was sent, or planned."""
-
-    number: int
-    oldest: datetime
 
 
 def list_in_sight(principal: Principal, wanted: ActionFilter | None = None) -> QuerySet[Action]:
@@ -61,15 +54,17 @@ def list_for_desk(principal: Principal, wanted: ActionFilter) -> QuerySet[Action
     return rows.order_by("-pk")
 
 
-def count_by_status(principal: Principal, wanted: ActionFilter) -> dict[str, Standing]:
-    """Status → its actions, whatever status is wanted; one query."""
+def count_by_status(principal: Principal, wanted: ActionFilter) -> dict[str, Told]:
+    """Status → its actions, whatever status is wanted: since when the first was sent, or planned. One query."""
     rows = (
         list_in_sight(principal, replace(wanted, status=""))
-        .order_by()
+        .filter(status__in=HOLDING)
         .values("status")
-        .annotate(number=Count("pk"), oldest=Min(Coalesce("first_sent_at", "created_at")))
+        .annotate(number=Count("*"), oldest=Min(Coalesce("first_sent_at", "created_at")))
+        .values_list("status", "number", "oldest")
     )
-    return {row["status"]: Standing(row["number"], row["oldest"]) for row in rows}
+    narrowing = Narrowing(organisation=wanted.organisation, about=wanted.system, kind=wanted.kind)
+    return summed(with_ended(rows, principal, What.ACTION, narrowing, "state"))
 
 
 def list_tries(action: Action) -> QuerySet[Attempt, Any]:

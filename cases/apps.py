@@ -8,4 +8,5 @@ class CasesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import_module("cases.checking")  # registers this room's stages
+        for name in ("checking", "counting"):  # they register this room's stages
+            import_module(f"cases.{name}")

@@ -13,7 +13,9 @@ from accounts import access
 from accounts.principal import Principal
 from caseflow.domain.roles import Right
 
+from .counting import Narrowing, summed, with_ended
 from .models import Case
+from .models.ended import What
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +31,28 @@ def count_by_process(principal: Principal, *, organisation: str = "") -> dict[st
     """Process → state → its cases in sight; one query."""
     rows = (
         _in_sight(principal, organisation=organisation)
+        .filter(closed_at=None)
         .values("process", "state")
-        .annotate(number=Count("pk"), oldest=Min("state_since"))
+        .annotate(number=Count("*"), oldest=Min("state_since"))
+        .values_list("process", "state", "number", "oldest")
     )
+    counted = summed(with_ended(rows, principal, What.CASE, Narrowing(organisation), "about", "state"))
     found: dict[str, dict[str, Standing]] = {}
-    for row in rows:
-        found.setdefault(row["process"], {})[row["state"]] = Standing(row["number"], row["oldest"])
+    for (process, state), told in counted.items():
+        found.setdefault(process, {})[state] = Standing(told.number, told.oldest)
     return found
 
 
 def count_by_state(principal: Principal, *, process: str, organisation: str = "") -> dict[str, Standing]:
     """State → the cases of a process in sight, with the public id of the oldest; two queries."""
     rows = _in_sight(principal, process=process, organisation=organisation)
-    counted = list(rows.values("state").annotate(number=Count("pk"), since=Min("state_since")))
+    still_open = rows.filter(closed_at=None).values("state").annotate(number=Count("*"), oldest=Min("state_since"))
+    still_open = still_open.values_list("state", "number", "oldest")
+    counted = summed(with_ended(still_open, principal, What.CASE, Narrowing(organisation, process), "state"))
     # By state and moment, which an index has, instead of sorting every case to take the first of each state.
-    firsts = reduce(or_, (Q(state=row["state"], state_since=row["since"]) for row in counted), Q(pk__in=[]))
+    firsts = reduce(or_, (Q(state=state, state_since=told.oldest) for state, told in counted.items()), Q(pk__in=[]))
     oldest = dict(rows.filter(firsts).order_by("-pk").values_list("state", "public_id"))
-    return {row["state"]: Standing(row["number"], row["since"], oldest.get(row["state"], "")) for row in counted}
+    return {state: Standing(told.number, told.oldest, oldest.get(state, "")) for state, told in counted.items()}
 
 
 def _in_sight(principal: Principal, *, process: str = "", organisation: str = "") -> QuerySet[Case]:

@@ -167,8 +167,9 @@ class ConfirmForm(forms.Form):
         return count
 
 
-def bar_for(person: Person, query: str, total: int) -> Bar | None:
-    """What may be ordered for a list; None for somebody who orders recoveries nowhere. One query."""
+def bar_for(person: Person, query: str, total: int | None) -> Bar | None:
+    """What may be ordered for a list; None for somebody who orders recoveries nowhere, and where nobody knows for how
+    many cases. One query."""
     rights = access.rights_anywhere(person)
     kinds = [(kind.value, kind_label(kind)) for kind in BulkKind if rights.issuperset(RIGHTS[kind])]
     return Bar(kinds, query, total) if kinds and total else None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import Any
 from urllib.parse import urlencode
 
-from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, NullIf
 from django.http import QueryDict
@@ -23,17 +21,22 @@ from caseflow.domain.errors import BadInput
 from caseflow.domain.identifiers import PUBLIC_ID, normalise_external_id
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
+from cases.counting import Narrowing, Told, summed, with_ended
 from cases.holding import live_holds
 from cases.models import Case
+from cases.models.ended import What
 from cases.processes import all_processes
 
 from . import words
+from .paging import KeyPage, Order, page_by_key
 
 PAGE = 50  #: cases
+MOST_NAMED = 1000  #: cases that a text is looked up for; a text that fits more is too short to find anything by
 #: Whose public id begins with which letter, as a path from the case.
 _PUBLIC = {"C": "public_id", "P": "proposals__public_id", "A": "actions__public_id"}
 HOLDERS = {"me": gettext_lazy("held by me"), "nobody": gettext_lazy("held by nobody")}
-SORTS = {"oldest": ("state_since", "pk"), "newest": ("-created_at", "-pk")}
+#: Keys ascend with the moments of opening.
+SORTS = {"oldest": Order("state_since"), "newest": Order(newest=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,20 @@ class Filters:
             sort=sort if sort in SORTS else "oldest",
         )
 
+    @property
+    def chosen(self) -> dict[str, str]:
+        """As an address tells them."""
+        names = ("state", "q", "process", "organisation", "reason", "holder", "sort")
+        return {name: getattr(self, name) for name in names} | ({"sort": ""} if self.sort == "oldest" else {})
+
+    @property
+    def of_rows(self) -> bool:
+        """Closed cases are looked up one by one for these; without them they are counted already."""
+        return bool(self.q or self.reason or self.holder)
+
     def address(self, **changes: str) -> str:
         """The query string of these filters with some changed; defaults are left out."""
-        names = ("state", "q", "process", "organisation", "reason", "holder", "sort")
-        chosen = {name: getattr(self, name) for name in names}
-        chosen |= changes
+        chosen = self.chosen | changes
         if chosen["sort"] == "oldest":
             chosen["sort"] = ""
         return "?" + urlencode({name: value for name, value in chosen.items() if value})
@@ -74,10 +86,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """One state with its count, its oldest age, and that oldest case."""
+    """One state with its count, its oldest age, and that oldest case; no count where more fit than are looked up."""
 
     state: words.Shown
-    number: int
+    number: int | None
     oldest: datetime | None
     oldest_case: str
     address: str
@@ -94,22 +106,22 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The page of cases with everything around it."""
+    """The page of cases with everything around it. `total` is None where more fit a text than are looked up for it."""
 
     filters: Filters
     tabs: Sequence[Tab]
-    total: int
-    page: Page[Any]
+    total: int | None
+    page: KeyPage
     chips: Sequence[Chip]
     organisations: Sequence[Organisation]
     processes: Mapping[str, str]
     has_any: bool
-    pages: Mapping[str, str] = field(default_factory=dict)
+    most: int = MOST_NAMED
 
     @property
     def exact(self) -> str:
         """The case that a public id was looked for and found by, or nothing."""
-        rows = list(self.page.object_list)
+        rows = self.page.rows
         return rows[0].public_id if len(rows) == 1 and PUBLIC_ID.fullmatch(self.filters.q.upper()) else ""
 
 
@@ -118,35 +130,33 @@ def list_cases(person: Person, query: QueryDict) -> Listing:
     filters = Filters.of(query)
     organisations = list(access.organisations_with(person, Right.SEE_CASES).order_by("name"))
     found = _found(person, filters)
-    tabs = _tabs(found, filters)
+    tabs = _tabs(found, person, filters)
+    numbers = [tab.number for tab in tabs if tab.number is not None and (not filters.state or tab.chosen)]
     rows = found.filter(state=filters.state) if filters.state else found
-    total = sum(tab.number for tab in tabs if not filters.state or tab.chosen)
-    paginator = Paginator(_with_deadlines(rows).order_by(*SORTS[filters.sort]), PAGE)
-    paginator.count = total  # the tabs counted already
-    page = paginator.get_page(query.get("page"))
+    places = access.visible(Case.objects.all(), person, Right.SEE_CASES)
+    page = page_by_key(_with_deadlines(rows), places, SORTS[filters.sort], query, filters.chosen, size=PAGE)
     return Listing(
         filters=filters,
         tabs=tabs,
-        total=total,
+        total=sum(numbers) if numbers else None,
         page=page,
         chips=_chips(filters, organisations),
         organisations=organisations,
         processes={
             process.slug: words.process_title(process.slug, process.version) for process in all_processes().values()
         },
-        has_any=any(tab.number for tab in tabs),
-        pages=_pages(page, filters),
+        has_any=any(tab.number != 0 for tab in tabs),
     )
 
 
 def rows_of(person: Person, filters: Filters) -> QuerySet[Case]:
-    """Every case of the list in its order, whatever the page."""
-    found = _found(person, filters)
+    """Every case of the list in its order, whatever the page; of a short text, too."""
+    found = _found(person, filters, most=None)
     rows = found.filter(state=filters.state) if filters.state else found
-    return rows.order_by(*SORTS[filters.sort])
+    return SORTS[filters.sort].sort(rows)
 
 
-def _found(person: Person, filters: Filters) -> QuerySet[Case]:
+def _found(person: Person, filters: Filters, *, most: int | None = MOST_NAMED) -> QuerySet[Case]:
     cases = access.visible(Case.objects.all(), person, Right.SEE_CASES)
     if filters.organisation:
         cases = cases.filter(organisation__slug=filters.organisation)
@@ -159,12 +169,15 @@ def _found(person: Person, filters: Filters) -> QuerySet[Case]:
         mine = Exists(held.filter(person=person))
         cases = cases.filter(closed_at=None).filter(mine if filters.holder == "me" else ~Exists(held))
     if filters.q:
-        cases = cases.filter(_named(filters.q))
+        cases = cases.filter(_named(filters.q, cases, most))
     return cases
 
 
-def _named(text: str) -> Q:
-    """Cases by what people call them: the ticket's own id or its beginning, the subject, or a public id of theirs."""
+def _named(text: str, cases: QuerySet[Case], most: int | None) -> Q:
+    """Cases by what people call them: the ticket's own id or its beginning, the subject, or a public id of theirs.
+
+    With `most` only the first by ticket and by subject: so many, and one more that tells of others.
+    """
     try:
         name = normalise_external_id(text)
     except BadInput:
@@ -172,31 +185,47 @@ def _named(text: str) -> Q:
     public = name.upper()
     if PUBLIC_ID.fullmatch(public) and public[0] in _PUBLIC:
         return Q(**{_PUBLIC[public[0]]: public})
-    return Q(external_id_normal__startswith=name) | Q(subject=name)
+    ticket, subject = Q(external_id_normal__startswith=name), Q(subject=name)
+    if most is None:
+        return ticket | subject
+    tickets = cases.filter(ticket).order_by("external_id_normal", "pk").values("pk")[: most + 1]
+    subjects = cases.filter(subject).order_by("pk").values("pk")[: most + 1]
+    return Q(pk__in=tickets) | Q(pk__in=subjects)
 
 
-def _tabs(found: QuerySet[Case], filters: Filters) -> list[Tab]:
-    # COUNT(*) and a look for the very moments: both are answered from the index alone, however many cases there are.
-    counted = {
-        row["state"]: row for row in found.values("state").annotate(number=Count("*"), oldest=Min("state_since"))
-    }
+def _tabs(found: QuerySet[Case], person: Person, filters: Filters) -> list[Tab]:
+    counted = _counted(found, person, filters)
+    too_many = bool(filters.q) and sum(told.number for told in counted.values()) > MOST_NAMED
+    if too_many:
+        counted = {}
     oldest: dict[str, str] = {}
     if counted:
-        theirs = reduce(or_, (Q(state=state, state_since=row["oldest"]) for state, row in counted.items()))
+        # By state and moment, which an index has, instead of sorting every case to take the first of each state.
+        theirs = reduce(or_, (Q(state=state, state_since=told.oldest) for state, told in counted.items()))
         rows = found.filter(theirs).order_by("pk").values_list("state", "public_id")
         for state, public_id in rows:
             oldest.setdefault(state, public_id)
     return [
         Tab(
             state=words.state_word(state.value),
-            number=counted[state.value]["number"] if state.value in counted else 0,
-            oldest=counted[state.value]["oldest"] if state.value in counted else None,
+            number=None if too_many else counted[state.value].number if state.value in counted else 0,
+            oldest=counted[state.value].oldest if state.value in counted else None,
             oldest_case=oldest.get(state.value, ""),
             address=filters.address(state=state.value),
             chosen=filters.state == state.value,
         )
         for state in State
     ]
+
+
+def _counted(found: QuerySet[Case], person: Person, filters: Filters) -> dict[str, Told]:
+    """State → how many fit, and the oldest; one query, which counts row by row only what is open or looked for."""
+    numbers = {"number": Count("*"), "oldest": Min("state_since")}
+    if filters.of_rows:
+        return summed(found.order_by().values("state").annotate(**numbers).values_list("state", *numbers))
+    still_open = found.filter(closed_at=None).values("state").annotate(**numbers).values_list("state", *numbers)
+    narrowing = Narrowing(organisation=filters.organisation, about=filters.process)
+    return summed(with_ended(still_open, person, What.CASE, narrowing, "state"))
 
 
 def _with_deadlines(cases: QuerySet[Case]) -> QuerySet[Case]:
@@ -220,17 +249,6 @@ def _chips(filters: Filters, organisations: Sequence[Organisation]) -> list[Chip
         "holder": str(HOLDERS.get(filters.holder, "")),
     }
     return [Chip(label, filters.address(**{name: ""})) for name, label in shown.items() if label]
-
-
-def _pages(page: Page[Any], filters: Filters) -> dict[str, str]:
-    address = filters.address()
-    joint = "" if address == "?" else "&"
-    pages = {}
-    if page.has_previous():
-        pages["previous"] = f"{address}{joint}page={page.previous_page_number()}"
-    if page.has_next():
-        pages["next"] = f"{address}{joint}page={page.next_page_number()}"
-    return pages
 
 
 def _plain(query: QueryDict, name: str, longest: int) -> str:

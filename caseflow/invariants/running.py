@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from .attempts import attempts_have_limits
 from .chains import chains_verify
+from .counts import counts_equal_rows
 from .documents import one_current_document
 from .doubt import doubt_needs_evidence
 from .drivers import open_cases_are_driven
@@ -26,7 +27,7 @@ from .tickets import one_case_per_ticket
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """One promise: its number in design §13 (the guard columns belong to the spine and have none), and its question."""
+    """One promise: its number in design §13 (what belongs to the spine alone has none), and its question."""
 
     name: str
     number: int | None
@@ -40,6 +41,7 @@ INVARIANTS = (
     Invariant("open_cases_are_driven", 2, open_cases_are_driven),
     Invariant("histories_are_paths", 3, histories_are_paths),
     Invariant("guard_columns_equal_rows", None, guard_columns_equal_rows),
+    Invariant("counts_equal_rows", None, counts_equal_rows),
     Invariant("results_are_confirmed", 5, results_are_confirmed),
     Invariant("sends_follow_decisions", 6, sends_follow_decisions),
     Invariant("attempts_have_limits", 7, attempts_have_limits),

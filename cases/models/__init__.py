@@ -1,6 +1,7 @@
 """The spine: what is known of a case, the work for it, and what may hold it up."""
 
 from .case import Case, IntakeRevision, Observation
+from .ended import Ended, EndedCount
 from .holding import Hold, Note
 from .personal import CaseKey, PersonalText
 from .platform import Installation, Pause, Schedule, WorkerBeat
@@ -11,6 +12,8 @@ __all__ = [
     "Attempt",
     "Case",
     "CaseKey",
+    "Ended",
+    "EndedCount",
     "Hold",
     "Installation",
     "IntakeRevision",

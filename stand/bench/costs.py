@@ -84,6 +84,9 @@ class Counters:
         self._connection.execute("SELECT pg_stat_force_next_flush()")
         return Stored(int(self._one(_COMMITS)), int(self._one(_STATEMENTS)), float(self._one(_WAL)))
 
+    def statements(self) -> int:
+        return int(self._one(_STATEMENTS))
+
     def watch_statements(self) -> None:
         """From now on with the time of planning, which costs a little itself."""
         self._connection.execute("ALTER SYSTEM SET pg_stat_statements.track_planning = on")

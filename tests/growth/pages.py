@@ -60,13 +60,12 @@ def _look(name: str) -> Asked:
     begun, own, server = time.perf_counter(), time.process_time(), cpu_of(pid)
     answer = reader().post(what[5:], _FILE) if what.startswith("POST ") else reader().get(what)
     size = len(answer.getvalue())
-    answer.close()
     spent = time.perf_counter() - begun, time.process_time() - own, cpu_of(pid) - server
     assert answer.status_code in (200, 302), (name, what, answer.status_code)
     return Asked(*spent, answer.status_code, size)
 
 
-_FILE = {"form": "csv", "query": "state=NEEDS_ATTENTION&organisation=sever"}
+_FILE = {"form": "csv", "query": "state=NEEDS_ATTENTION&q=G1-1"}
 
 
 @cache
@@ -122,7 +121,7 @@ def addresses() -> Mapping[str, str]:
     for window in ("24h", "7d", "30d"):
         found[f"metrics {window}"] = f"/console/metrics/?window={window}"
     found["attention narrowed"] = "/console/attention/?turn=stop"
-    found["export of one organisation's stopped cases"] = "POST /console/export/cases/"
+    found["export of some stopped cases"] = "POST /console/export/cases/"
     return found
 
 

@@ -96,11 +96,10 @@ def person(username: str) -> Person:
     return Person.objects.filter(username=username).first() or Person.objects.create_user(username=username)
 
 
-@cache
 def server_pid() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        return int(cursor.fetchone()[0])
+    """The server process behind this thread's connection; nothing is asked of it."""
+    connection.ensure_connection()
+    return int(connection.connection.info.backend_pid)
 
 
 def cpu_of(pid: int) -> float:

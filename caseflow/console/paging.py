@@ -1,0 +1,105 @@
+"""Pages by key: a page begins behind the last row of the one before, so it costs the same however far it lies.
+
+In the address the place is the row's public id, with its moment where the list is ordered by one: a row that has moved
+on meanwhile still tells where it stood. Numbers of rows would tell how much others have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
+
+from caseflow.domain.identifiers import PUBLIC_ID
+
+from .addresses import address_of
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_FARTHEST = 253_402_300_799_999_999  #: microseconds; the last year that PostgreSQL and Python both know
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Rows by their keys, newest or oldest first, or by a moment (a column, or an annotation) and then their keys."""
+
+    moment: str = ""
+    newest: bool = False
+
+    def sort(self, rows: QuerySet[Any], *, turned: bool = False) -> QuerySet[Any]:
+        sign = "-" if self.newest is not turned else ""
+        return rows.order_by(*(f"{sign}{name}" for name in (self.moment, "pk") if name))
+
+    def behind(self, place: Place, places: QuerySet[Any], *, turned: bool = False) -> Q:
+        """What stands behind a place, or before it."""
+        side = "lt" if self.newest is not turned else "gt"
+        key = Q(**{f"pk__{side}": places.order_by().filter(public_id=place.public_id).values("pk")})
+        if not self.moment:
+            return key
+        # An index is searched by the first condition; the second one only tells equals apart.
+        return Q(**{f"{self.moment}__{side}e": place.moment}) & (Q(**{f"{self.moment}__{side}": place.moment}) | key)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row as an address tells of it."""
+
+    public_id: str
+    moment: datetime
+
+    @classmethod
+    def of(cls, text: str, order: Order) -> Place | None:
+        """None for what is no place in this order."""
+        public_id, _, moment = text.partition(".")
+        known = bool(PUBLIC_ID.fullmatch(public_id))
+        if not known or bool(moment) is not bool(order.moment) or not (moment or "0").isdecimal():
+            return None
+        microseconds = int(moment or "0") if len(moment) < 20 else _FARTHEST + 1
+        return cls(public_id, EPOCH + microseconds * _MICROSECOND) if microseconds <= _FARTHEST else None
+
+    @classmethod
+    def at(cls, row: Any, order: Order) -> str:
+        if not order.moment:
+            return str(row.public_id)
+        return f"{row.public_id}.{(getattr(row, order.moment) - EPOCH) // _MICROSECOND}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPage:
+    """Rows of one page and the addresses of the pages beside it: previous, next."""
+
+    rows: Sequence[Any]
+    links: Mapping[str, str]
+
+
+def page_by_key(
+    rows: QuerySet[Any],
+    places: QuerySet[Any],
+    order: Order,
+    query: QueryDict,
+    chosen: Mapping[str, str],
+    *,
+    size: int,
+) -> KeyPage:
+    """One query. `places` are all rows in sight: the last row may have left the filters since, but not its place.
+
+    An address that tells of no place opens the first page, as one without a place does.
+    """
+    after = Place.of(query.get("after", ""), order)
+    before = None if after else Place.of(query.get("before", ""), order)
+    place, turned = after or before, before is not None
+    wanted = rows.filter(order.behind(place, places, turned=turned)) if place else rows
+    found = list(order.sort(wanted, turned=turned)[: size + 1])
+    more, found = len(found) > size, found[:size]
+    if turned:
+        found.reverse()
+    links = {}
+    if found and (more if turned else after):
+        links["previous"] = address_of(chosen, before=Place.at(found[0], order))
+    if found and (turned or more):
+        links["next"] = address_of(chosen, after=Place.at(found[-1], order))
+    return KeyPage(found, links)

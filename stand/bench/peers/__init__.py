@@ -1,0 +1,1 @@
+"""The same case as others would drive it. Runs in an environment of its own: `lock/bench.txt`."""
