@@ -12,7 +12,7 @@ LIKES = [
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0005_density_and_shortcuts"),
-        ("cases", "0009_list_by_age"),
+        ("cases", "0010_ended_counts"),
     ]
 
     operations = [

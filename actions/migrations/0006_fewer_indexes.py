@@ -14,7 +14,7 @@ LIKES = [
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0005_density_and_shortcuts"),
-        ("actions", "0004_search_by_outside_number"),
+        ("actions", "0005_ended_counts"),
         ("approvals", "0004_by_time"),
         ("cases", "0009_list_by_age"),
     ]
