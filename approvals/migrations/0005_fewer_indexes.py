@@ -3,9 +3,12 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-#: For `LIKE` alone, by which nobody searches these: name, table, column.
-LIKES = [
-    ("approvals_proposal_public_id_3102e5e7_like", "approvals_proposal", "public_id"),
+#: Of keys that another index begins with, and for `LIKE`, by which nobody searches these: name, table, column. By name:
+#: told to go, Django takes every index of the column, one that keeps a promise, too.
+GONE = [
+    ("approvals_decision_proposal_id_11285530", "approvals_decision", "proposal_id"),
+    ("approvals_proposal_case_id_694b6784", "approvals_proposal", "case_id"),
+    ("approvals_proposal_public_id_3102e5e7_like", "approvals_proposal", "public_id varchar_pattern_ops"),
 ]
 
 
@@ -16,27 +19,32 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterField(
-            model_name="decision",
-            name="proposal",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="decisions",
-                to="approvals.proposal",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="proposal",
-            name="case",
-            field=models.ForeignKey(
-                db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name="proposals", to="cases.case"
-            ),
-        ),
-        *(
-            migrations.RunSQL(
-                f'DROP INDEX IF EXISTS "{name}"', f'CREATE INDEX "{name}" ON "{table}" ("{column}" varchar_pattern_ops)'
-            )
-            for name, table, column in LIKES
+        migrations.SeparateDatabaseAndState(
+            state_operations=[
+                migrations.AlterField(
+                    model_name="decision",
+                    name="proposal",
+                    field=models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="approvals.proposal",
+                    ),
+                ),
+                migrations.AlterField(
+                    model_name="proposal",
+                    name="case",
+                    field=models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="proposals",
+                        to="cases.case",
+                    ),
+                ),
+            ],
+            database_operations=[
+                migrations.RunSQL(f"DROP INDEX IF EXISTS {name}", f"CREATE INDEX {name} ON {table} ({column})")
+                for name, table, column in GONE
+            ],
         ),
     ]
