@@ -37,34 +37,62 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
         listener, pulse = Listener(), Pulse()
-        wanted, looked_at, announced = EVERYTHING, float("-inf"), False
+        rhythm, announced = Rhythm(listener, stopped), False
         while not stopped.is_set():
             try:
                 listener.ensure()
-                rung = sweep([QUICK, SLOW], ring, window=window, wanted=wanted) if wanted else 0
+                rhythm.begin()
+                rung = sweep([QUICK, SLOW], ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else 0
                 pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
                     self.stdout.flush()
                     announced = True
-                if rung:
-                    # More may be due behind a full window; what lapsed meanwhile is looked for once a second.
-                    stopped.wait(TOP_UP.total_seconds())
-                    wanted = ONLY_NEW
-                    if time.monotonic() - looked_at < IDLE.total_seconds():
-                        continue
-                elif listener.wait(wanted.seconds_to_next):
-                    wanted = ONLY_NEW
-                    continue
-                wanted, looked_at = look(), time.monotonic()
+                rhythm.rest(rung)
             except (OperationalError, InterfaceError, psycopg.OperationalError):
                 log.warning("the database is away; trying again", exc_info=log.isEnabledFor(logging.DEBUG))
                 pulse.missed()
+                rhythm.missed()
                 listener.close()
                 connection.close()
                 stopped.wait(AFTER_FAULT)
         pulse.stop()
         listener.close()
+
+
+class Rhythm:
+    """What the next sweep is for, and the rest before it."""
+
+    def __init__(self, listener: Listener, stopped: threading.Event) -> None:
+        self._listener, self._stopped = listener, stopped
+        self._patience = TOP_UP
+        self.missed()
+
+    def missed(self) -> None:
+        """The database was away: whatever may have happened meanwhile is looked after."""
+        self.wanted, self._looked_at = EVERYTHING, float("-inf")
+
+    def begin(self) -> None:
+        self._began = time.monotonic()
+
+    def rest(self, rung: int) -> None:
+        """After a sweep that rang for so many tasks."""
+        told = False
+        if rung:
+            # More may be due behind a full window, which is topped up at even distances.
+            self._patience = TOP_UP
+            self._stopped.wait(max(0.0, self._began + TOP_UP.total_seconds() - time.monotonic()))
+        elif self.wanted.due:
+            # It is paused, or the window is full and a worker may make room any moment.
+            told = self._listener.wait(self._patience.total_seconds())
+            self._patience = min(2 * self._patience, IDLE)
+        else:
+            told = self._listener.wait(self.wanted.seconds_to_next)
+        if told or (rung and time.monotonic() - self._looked_at < IDLE.total_seconds()):
+            self.wanted = ONLY_NEW
+        else:
+            # Once a second, and before a longer rest: what lapsed, what is scheduled, how long there is nothing to do.
+            self.wanted, self._looked_at = look(), time.monotonic()
 
 
 class Pulse:
