@@ -25,6 +25,7 @@ IDLE = timedelta(seconds=1)  #: longest sleep after an empty sweep
 TOP_UP = timedelta(milliseconds=20)  #: pause while due, unrung rows remain
 
 Ring = Callable[[str, int], None]
+Rung = list[tuple[str, int]]  #: queue and task
 
 _OPEN_SCHEDULES = """
 WITH now AS MATERIALIZED (SELECT clock_timestamp() AS at),
@@ -122,14 +123,14 @@ def look() -> Look:
     return Look(due, stale, scheduled, min(IDLE.total_seconds(), soon if soon is not None else math.inf))
 
 
-def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look = EVERYTHING) -> int:
-    """Open due schedules, ring again what nobody answered, fill each queue's window; how many tasks were rung.
+def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look = EVERYTHING) -> Rung:
+    """Open due schedules, ring again what nobody answered, fill each queue's window; the tasks that were rung.
 
     Schedules and unanswered bells are looked after where they are `wanted`, new tasks always.
     """
     if wanted.scheduled:
         run(_OPEN_SCHEDULES)
-    rung: list[tuple[str, int]] = []
+    rung: Rung = []
     with transaction.atomic():
         for queue in queues:
             values = {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}
@@ -140,4 +141,4 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look =
     for queue, task_id in rung:
         ring(queue, task_id)
         failpoint("dispatch.rung_one", str(task_id))
-    return len(rung)
+    return rung

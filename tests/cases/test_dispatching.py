@@ -82,7 +82,7 @@ def test_a_slow_transaction_with_a_lower_number_is_not_passed_over(as_owner: Any
 
 def test_the_tasks_in_the_window_come_first_and_the_rest_when_there_is_room(as_owner: Any, bell: Bell) -> None:
     tasks = add(as_owner, 10)
-    assert sweep([QUICK], bell, window=4) == 4
+    assert len(sweep([QUICK], bell, window=4)) == 4
     sweep([QUICK], bell, window=4)
     assert bell.ids == tasks[:4]
     Task.objects.filter(pk__in=tasks[:2]).update(status="done", rung_at=None)
@@ -124,7 +124,7 @@ def test_the_task_of_a_silent_worker_is_rung_again_and_of_a_living_one_is_not(as
 def test_sweeps_at_the_same_instant_ring_each_task_once(as_owner: Any, bell: Bell) -> None:
     tasks = add(as_owner, 200)
     results = together(*[lambda: sweep([QUICK], bell, window=1000)] * 4)
-    assert sum(results) == 200
+    assert sum(map(len, results)) == 200
     sweep([QUICK], bell, window=1000)
     assert sorted(bell.ids) == tasks
 

@@ -18,11 +18,12 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from cases.actors import run_task
 from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
-from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, look, sweep
+from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, Rung, look, sweep
 from cases.models.task import QUICK, SLOW
 
 log = logging.getLogger("caseflow.dispatcher")
 
+QUEUES = [QUICK, SLOW]
 AFTER_FAULT = 1.0  #: seconds before a lost server is tried again
 
 
@@ -42,7 +43,7 @@ class Command(BaseCommand):
             try:
                 listener.ensure()
                 rhythm.begin()
-                rung = sweep([QUICK, SLOW], ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else 0
+                rung = sweep(rhythm.queues, ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else []
                 pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
@@ -70,14 +71,14 @@ class Rhythm:
 
     def missed(self) -> None:
         """The database was away: whatever may have happened meanwhile is looked after."""
-        self.wanted, self._looked_at = EVERYTHING, float("-inf")
+        self.wanted, self.queues, self._looked_at = EVERYTHING, QUEUES, float("-inf")
 
     def begin(self) -> None:
         self._began = time.monotonic()
 
-    def rest(self, rung: int) -> None:
-        """After a sweep that rang for so many tasks."""
-        told = False
+    def rest(self, rung: Rung) -> None:
+        """After a sweep that rang for these tasks."""
+        told, self.queues = False, QUEUES
         if rung:
             # More may be due behind a full window, which is topped up at even distances.
             self._patience = TOP_UP
@@ -88,7 +89,10 @@ class Rhythm:
             self._patience = min(2 * self._patience, IDLE)
         else:
             told = self._listener.wait(self.wanted.seconds_to_next)
-        if told or (rung and time.monotonic() - self._looked_at < IDLE.total_seconds()):
+        if rung and time.monotonic() - self._looked_at < IDLE.total_seconds():
+            # Where something was rung more may follow; another queue is looked at once a second, and when we are told.
+            self.wanted, self.queues = ONLY_NEW, sorted({queue for queue, _ in rung})
+        elif told:
             self.wanted = ONLY_NEW
         else:
             # Once a second, and before a longer rest: what lapsed, what is scheduled, how long there is nothing to do.
