@@ -124,11 +124,15 @@ $(BENCH_VENV)/.installed: lock/bench.txt $(TEST_STAMP)
 		--python $(BENCH_VENV)/bin/python -r $< || $(BENCH_VENV)/bin/python -m pip install $(QUIETLY) -r $<
 	touch $@
 
-.PHONY: bench bench-venv bench-tables
+.PHONY: bench bench-venv bench-tables bench-slice
 bench-venv: $(BENCH_VENV)/.installed
 
 bench: setup bench-venv
 	$(PY) -m stand.bench --report docs/proof $(ARGS)
+
+# What `make test` compares with: to be written down again when the way of a case is meant to cost something else.
+bench-slice: setup
+	CASEFLOW_BENCH_SLICE=write $(PY) -m stand.testrun --only-tests tests/bench/test_slice.py -q
 
 bench-tables: setup
 	$(PY) -m stand.bench.tables $(BENCH)
