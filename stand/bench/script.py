@@ -33,6 +33,7 @@ class Case:
 
     texts: dict[str, str] = field(default_factory=dict)
     ids: dict[int, str] = field(default_factory=dict)
+    joined: dict[str, str] = field(default_factory=dict)  #: expressions over the former → variable
 
     @classmethod
     def found_in(cls, statements: Sequence[str], number: str) -> Case:
@@ -46,7 +47,11 @@ class Case:
     def drawing(self) -> str:
         """The statement that draws the names of a new case."""
         parts = [f"{_drawn(text)} AS {variable}" for text, variable in self.texts.items()]
-        return "SELECT " + ", ".join(parts)
+        drawn = "SELECT " + ", ".join(parts)
+        if not self.joined:
+            return drawn
+        more = [f"{expression} AS {variable}" for expression, variable in self.joined.items()]
+        return f"SELECT drawn.*, {', '.join(more)} FROM ({drawn}) drawn"
 
 
 def _drawn(text: str) -> str:
@@ -60,7 +65,7 @@ def _drawn(text: str) -> str:
 
 def make_script(statements: Sequence[str], case: Case, captured: Mapping[int, Captured], mode: str) -> str:
     """`captured` by the place of the statement."""
-    lines = [f"{case.drawing()} \\gset"]
+    lines = []
     known = Case(texts=case.texts)
     for place, statement in enumerate(statements):
         text = " ".join(rewritten(statement, known, mode).split("\n"))
@@ -71,6 +76,7 @@ def make_script(statements: Sequence[str], case: Case, captured: Mapping[int, Ca
         for number, (expression, logged) in enumerate(found.asked.items()):
             lines.append(f"SELECT {expression} AS asked_{number} \\gset row_{place}_")
             known.ids.setdefault(logged, f"row_{place}_asked_{number}")
+    lines.insert(0, f"{known.drawing()} \\gset")
     return "\n".join(lines) + "\n"
 
 
@@ -105,8 +111,12 @@ def _literal(body: str, opening: str, case: Case, mode: str) -> str:
         return f":{pieces[0].variable}"
     if not any(one.variable for one in pieces):
         return _without_colons(body, opening)
-    joined = [f":{one.variable}::text" if one.variable else _without_colons(one.text, opening) for one in pieces]
-    return "(" + " || ".join(joined) + ")"
+    if all(not one.variable or one.variable in case.texts.values() for one in pieces):
+        # As a variable of its own it is of whatever type it is needed as, like the literal; joined it would be text.
+        drawn = " || ".join(one.variable or _without_colons(one.text, opening) for one in pieces)
+        return f":{case.joined.setdefault(drawn, f'own_joined_{len(case.joined)}')}"
+    parts = [f":{one.variable}::text" if one.variable else _without_colons(one.text, opening) for one in pieces]
+    return "(" + " || ".join(parts) + ")"
 
 
 @dataclass(frozen=True, slots=True)

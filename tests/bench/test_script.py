@@ -37,9 +37,11 @@ def test_names_and_row_ids_of_the_case_become_variables_and_nothing_else_does() 
     )
 
     assert rewritten(statement, case, "prepared") == (
-        "SELECT :row_1_id::bigint, ('T-' || :own_number::text), '1178', ('{' || :row_1_id::text || ',7}')::int8[],"
-        " ('restore:' || :own_name_1::text) WHERE at > '12:30'"
+        "SELECT :row_1_id::bigint, :own_joined_0, '1178', ('{' || :row_1_id::text || ',7}')::int8[], :own_joined_1"
+        " WHERE at > '12:30'"
     )
+    assert case.joined == {"'T-' || own_number": "own_joined_0", "'restore:' || own_name_1": "own_joined_1"}
+    assert case.drawing().startswith("SELECT drawn.*, 'T-' || own_number AS own_joined_0, ")
     assert rewritten(statement, case, "simple") == (
         "SELECT :row_1_id, 'T-:own_number', '1178', '{:row_1_id,7}'::int8[], U&'restore\\003a:own_name_1'"
         " WHERE at > '12:30'"
