@@ -89,7 +89,8 @@ def list_waiting(principal: Principal) -> QuerySet[Proposal]:
     The newest plan of a case in WAITING_APPROVAL; whether this person is a causer is told by `obstacle`.
     """
     rows = access.visible(Proposal.objects.select_related("case__organisation"), principal, Right.DECIDE)
-    waiting = rows.filter(case__state=State.WAITING_APPROVAL.value, needs_approval=True)
+    # `closed_at` says the same once more, in the words of the index of open cases.
+    waiting = rows.filter(case__state=State.WAITING_APPROVAL.value, case__closed_at=None, needs_approval=True)
     newest = waiting.order_by("case_id", "-number").distinct("case_id").values("pk")
     return rows.filter(pk__in=newest).order_by("valid_until", "id")
 
