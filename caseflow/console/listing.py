@@ -116,7 +116,7 @@ class Listing:
     organisations: Sequence[Organisation]
     processes: Mapping[str, str]
     has_any: bool
-    most: int = MOST_NAMED
+    most: int
 
     @property
     def exact(self) -> str:
@@ -146,17 +146,18 @@ def list_cases(person: Person, query: QueryDict) -> Listing:
             process.slug: words.process_title(process.slug, process.version) for process in all_processes().values()
         },
         has_any=any(tab.number != 0 for tab in tabs),
+        most=MOST_NAMED,
     )
 
 
 def rows_of(person: Person, filters: Filters) -> QuerySet[Case]:
     """Every case of the list in its order, whatever the page; of a short text, too."""
-    found = _found(person, filters, most=None)
+    found = _found(person, filters, whole=True)
     rows = _in_state(found, filters)
     return SORTS[filters.sort].sort(rows)
 
 
-def _found(person: Person, filters: Filters, *, most: int | None = MOST_NAMED) -> QuerySet[Case]:
+def _found(person: Person, filters: Filters, *, whole: bool = False) -> QuerySet[Case]:
     cases = access.visible(Case.objects.all(), person, Right.SEE_CASES)
     if filters.organisation:
         cases = cases.filter(organisation__slug=filters.organisation)
@@ -170,7 +171,7 @@ def _found(person: Person, filters: Filters, *, most: int | None = MOST_NAMED) -
         nobody = ~Exists(live_holds().filter(case=OuterRef("pk")))
         cases = cases.filter(closed_at=None).filter(mine if filters.holder == "me" else nobody)
     if filters.q:
-        cases = cases.filter(_named(filters.q, cases, most))
+        cases = cases.filter(_named(filters.q, cases, None if whole else MOST_NAMED))
     return cases
 
 

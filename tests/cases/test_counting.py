@@ -96,7 +96,7 @@ def test_folding_is_regular_work(committing_database: None, as_owner: psycopg.Co
         ("case_open", lambda person: list_open(person).order_by("state_since", "pk")),
         ("case_open", lambda person: list_stopped(person).order_by("state_since", "pk")),
         ("case_by_reason", lambda person: Case.objects.filter(reason="amount_differs").order_by("state_since", "pk")),
-        ("action_not_ended", lambda person: list_in_sight(person, ActionFilter(status="UNKNOWN", kind="effect"))),
+        ("action_not_ended", lambda person: Action.objects.filter(status="PLANNED", kind="notice")),
     ],
 )
 def test_what_is_open_is_found_by_an_index_of_its_own(db: None, index: str, rows: Any) -> None:

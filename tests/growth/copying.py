@@ -59,6 +59,7 @@ NAMES = {
 }
 #: Where a row does not name its case itself.
 _CASE_OF = {
+    "operations_driftrun": "0",
     "cases_case": "id",
     "cases_attempt": "(SELECT case_id FROM cases_task WHERE id = task_id)",
     "approvals_decision": "(SELECT case_id FROM approvals_proposal WHERE id = proposal_id)",
@@ -73,11 +74,12 @@ class Copier:
     """Copies the whole of a database's cases. `connection` is the administrator's: triggers are for live rows."""
 
     def __init__(self, connection: psycopg.Connection[Any], tell: Callable[[str], None] = lambda line: None) -> None:
+        from operations.models import DriftRun
         from tests.generated.rows import MODELS
 
         self._connection, self._tell = connection, tell
-        self._models = MODELS
-        self._tables = [model._meta.db_table for model in MODELS]
+        self._models = (DriftRun, *MODELS)
+        self._tables = [model._meta.db_table for model in self._models]
         self._spans: dict[str, int] = {}
 
     def times_for(self, cases: int) -> int:
