@@ -6,6 +6,9 @@ DEMO_STAMP := $(VENV)/.installed-demo
 TEST_STAMP := $(VENV)/.installed-test
 PO := $(wildcard locale/*/LC_MESSAGES/*.po)
 MO := $(PO:.po=.mo)
+# The extra `bench` without the product's own packages: the peers live apart.
+BENCH_ALONE = import tomllib; f = open('pyproject.toml', 'rb'); \
+	print(*tomllib.load(f)['project']['optional-dependencies']['bench'], sep='\n')
 UV_COMPILE = $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header $(LOCK_FLAGS)
 
@@ -25,6 +28,7 @@ help:
 	@echo "make soak    MINUTES=30: steady tickets and steady faults, then a dated report (SEED=... plans the same again)"
 	@echo "make cases N=20000   fill the running demo with cases in every state (ARGS=--seed 2 makes others)"
 	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
+	@echo "make bench   cases a second beside DBOS, Procrastinate, bare Dramatiq and pgbench (ARGS='--only ours --rounds 1')"
 	@echo "make lint    ruff, import-linter, mypy"
 	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make messages  collect the texts to translate, then compile them"
@@ -112,6 +116,27 @@ soak: setup
 kills: setup
 	$(PY) -m stand.kills $(ARGS)
 
+# The peers' own environment: their versions are no business of the product's.
+BENCH_VENV := .venv-bench
+$(BENCH_VENV)/.installed: lock/bench.txt $(TEST_STAMP)
+	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)
+	VIRTUAL_ENV=$(BENCH_VENV) $(PY) -m uv pip install --quiet --system-certs --compile-bytecode --require-hashes \
+		--python $(BENCH_VENV)/bin/python -r $< || $(BENCH_VENV)/bin/python -m pip install $(QUIETLY) -r $<
+	touch $@
+
+.PHONY: bench bench-venv bench-tables bench-slice
+bench-venv: $(BENCH_VENV)/.installed
+
+bench: setup bench-venv
+	$(PY) -m stand.bench --report docs/proof $(ARGS)
+
+# What `make test` compares with: to be written down again when the way of a case is meant to cost something else.
+bench-slice: setup
+	CASEFLOW_BENCH_SLICE=write $(PY) -m stand.testrun --only-tests tests/bench/test_slice.py -q
+
+bench-tables: setup
+	$(PY) -m stand.bench.tables $(BENCH)
+
 lint: setup
 	$(PY) -m stand.testrun --only-checks
 
@@ -125,6 +150,7 @@ lock: venv
 	$(UV_COMPILE) pyproject.toml --output-file lock/runtime.txt
 	$(UV_COMPILE) pyproject.toml --extra demo --constraint lock/runtime.txt --output-file lock/demo.txt
 	$(UV_COMPILE) pyproject.toml --extra test --constraint lock/demo.txt --output-file lock/test.txt
+	$(PY) -c "$(BENCH_ALONE)" | $(UV_COMPILE) - --constraint lock/runtime.txt --output-file lock/bench.txt
 
 # makemessages needs Debian's gettext; compiling does not. Without settings, so it needs no environment.
 messages: packages venv
@@ -133,4 +159,4 @@ messages: packages venv
 
 clean:
 	if test -x $(PY); then $(PY) -m stand.clean; fi
-	rm -rf $(VENV) .stand .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis staticfiles
+	rm -rf $(VENV) $(BENCH_VENV) .stand .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis staticfiles

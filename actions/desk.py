@@ -17,6 +17,9 @@ from cases.models.ended import What
 
 from .models import HOLDING, Action, ExternalCall
 
+#: Since when an action stands: it was sent, or planned.
+_SINCE = Coalesce("first_sent_at", "created_at")
+
 
 @dataclass(frozen=True, slots=True)
 class ActionFilter:
@@ -42,16 +45,19 @@ def list_in_sight(principal: Principal, wanted: ActionFilter | None = None) -> Q
 
 
 def list_for_desk(principal: Principal, wanted: ActionFilter) -> QuerySet[Action]:
-    """The same with case, organisation, and the moment of the last call: what is in doubt longest first, else newest.
+    """The same with case, organisation, and the moments of the last call and since when it stands (`since`).
 
-    One query for a page of them.
+    What is in doubt longest first, else newest (`is_by_age`). One query for a page of them.
     """
     last = ExternalCall.objects.filter(action=OuterRef("pk")).order_by("-id")
     rows = list_in_sight(principal, wanted).select_related("case__organisation")
-    rows = rows.annotate(last_call=Subquery(last.values("begun_at")[:1]))
-    if wanted.status in HOLDING:
-        return rows.order_by(Coalesce("first_sent_at", "created_at"), "pk")
-    return rows.order_by("-pk")
+    rows = rows.annotate(last_call=Subquery(last.values("begun_at")[:1]), since=_SINCE)
+    return rows.order_by("since", "pk") if is_by_age(wanted) else rows.order_by("-pk")
+
+
+def is_by_age(wanted: ActionFilter) -> bool:
+    """Whether the list is of what waits for an end."""
+    return wanted.status in HOLDING
 
 
 def count_by_status(principal: Principal, wanted: ActionFilter) -> dict[str, Told]:
@@ -60,7 +66,7 @@ def count_by_status(principal: Principal, wanted: ActionFilter) -> dict[str, Tol
         list_in_sight(principal, replace(wanted, status=""))
         .filter(status__in=HOLDING)
         .values("status")
-        .annotate(number=Count("*"), oldest=Min(Coalesce("first_sent_at", "created_at")))
+        .annotate(number=Count("*"), oldest=Min(_SINCE))
         .values_list("status", "number", "oldest")
     )
     narrowing = Narrowing(organisation=wanted.organisation, about=wanted.system, kind=wanted.kind)

@@ -90,6 +90,13 @@ class Action(models.Model):
             models.Index(
                 fields=["status", "first_sent_at"], condition=models.Q(status__in=IN_DOUBT), name="action_in_doubt"
             ),
+            # What may still change is counted from here, however much has ended.
+            models.Index(
+                fields=["status", "kind"],
+                include=["organisation", "system", "first_sent_at", "created_at"],
+                condition=models.Q(status__in=HOLDING),
+                name="action_not_ended",
+            ),
             models.Index(fields=["case", "id"], name="action_of_case"),
             models.Index(fields=["organisation", "subject"], name="action_by_subject"),
             # What a cap counts: the effects of one system within the last hour.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from accounts import access
@@ -88,10 +88,11 @@ def list_waiting(principal: Principal) -> QuerySet[Proposal]:
 
     The newest plan of a case in WAITING_APPROVAL; whether this person is a causer is told by `obstacle`.
     """
+    newer = Proposal.objects.filter(case=OuterRef("case"), needs_approval=True, number__gt=OuterRef("number"))
     rows = access.visible(Proposal.objects.select_related("case__organisation"), principal, Right.DECIDE)
-    waiting = rows.filter(case__state=State.WAITING_APPROVAL.value, needs_approval=True)
-    newest = waiting.order_by("case_id", "-number").distinct("case_id").values("pk")
-    return rows.filter(pk__in=newest).order_by("valid_until", "id")
+    # `closed_at` says the same once more, in the words of the index of open cases.
+    waiting = rows.filter(case__state=State.WAITING_APPROVAL.value, case__closed_at=None, needs_approval=True)
+    return waiting.filter(~Exists(newer)).order_by("valid_until", "id")
 
 
 def get_proposal(principal: Principal, public_id: str) -> Proposal:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts import access
@@ -64,9 +65,11 @@ def list_runs(principal: Principal) -> QuerySet[DriftRun]:
     `in_sight` counts the differences of organisations in sight; a run's own numbers are of all organisations and are
     no business of one of them (invariant 13).
     """
-    mine = Q(findings__action__organisation__in=_organisations(principal))
-    rows = DriftRun.objects.defer("checked", "differing").annotate(in_sight=Count("findings", filter=mine))
-    return rows.filter(Q(task__isnull=False) | Q(in_sight__gt=0)).order_by("-began_at", "-pk")
+    mine = DriftFinding.objects.filter(run=OuterRef("pk"), action__organisation__in=_organisations(principal))
+    # Run by run, so that only those that are shown are counted.
+    counted = mine.order_by().values("run").annotate(number=Count("*")).values("number")
+    rows = DriftRun.objects.defer("checked", "differing").annotate(in_sight=Coalesce(Subquery(counted), 0))
+    return rows.filter(Q(task__isnull=False) | Exists(mine)).order_by("-began_at", "-pk")
 
 
 def list_differences(principal: Principal, wanted: DriftFilter | None = None) -> QuerySet[DriftFinding]:
@@ -78,9 +81,10 @@ def list_differences(principal: Principal, wanted: DriftFilter | None = None) ->
     rows = access.visible(DriftFinding.objects.all(), principal, Right.SEE_CASES)
     narrowed = {"action__organisation__slug": wanted.organisation, "action__system": wanted.system, "run": wanted.run}
     rows = rows.filter(**{name: value for name, value in narrowed.items() if value})
-    newest = rows.order_by("action", "-id").distinct("action").values("pk")
+    if not wanted.run:
+        rows = rows.filter(~Exists(DriftFinding.objects.filter(action=OuterRef("action"), pk__gt=OuterRef("pk"))))
     first = DriftFinding.objects.filter(action=OuterRef("action")).order_by().values("action").annotate(at=Min("at"))
-    found = DriftFinding.objects.filter(pk__in=newest).select_related("action__case__organisation", "run")
+    found = rows.select_related("action__case__organisation", "run")
     return found.annotate(since=Subquery(first.values("at"))).order_by("-id")
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
-from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from accounts import access
 from accounts.models import Organisation, Person
-from actions.desk import ActionFilter, count_by_status, list_for_desk
+from actions.desk import ActionFilter, count_by_status, is_by_age, list_for_desk, list_in_sight
 from actions.models import Action, ActionKind, ActionStatus
 from caseflow.domain.roles import Right
 from operations.drift_selectors import DriftHealth, drift_health
 
 from . import vocabulary, words
-from .addresses import Chip, Choice, address_of, chips_of, choice, one_of, pages_of, plain
+from .addresses import Chip, Choice, address_of, chips_of, choice, one_of, plain
+from .paging import Order, page_by_key
 
 PAGE = 50  #: actions
 KINDS: dict[str, Promise] = {
@@ -84,12 +83,11 @@ class ActionsPage:
     filters: Filters
     tabs: Sequence[Tab]
     total: int
-    page: Page[Any]
     rows: Sequence[Row]
     chips: Sequence[Chip]
     choices: Sequence[Choice]
     organisations: Sequence[Organisation]
-    pages: dict[str, str]
+    pages: Mapping[str, str]
     all_address: str
     has_any: bool
     health: DriftHealth | None
@@ -115,20 +113,19 @@ def gather(person: Person, query: QueryDict) -> ActionsPage:
     organisations = list(access.organisations_with(person, Right.SEE_CASES).order_by("name"))
     tabs = _tabs(person, filters)
     total = sum(tab.number for tab in tabs if not filters.status or tab.chosen)
-    paginator = Paginator(list_for_desk(person, filters.narrowing), PAGE)
-    paginator.count = total  # the tabs counted already
-    page = paginator.get_page(query.get("page"))
+    wanted = filters.narrowing
+    order = Order("since") if is_by_age(wanted) else Order(newest=True)
+    page = page_by_key(list_for_desk(person, wanted), list_in_sight(person), order, query, chosen, size=PAGE)
     desk_is_empty = filters.status == ActionStatus.UNKNOWN.lower() and not total
     return ActionsPage(
         filters=filters,
         tabs=tabs,
         total=total,
-        page=page,
-        rows=[_row(action) for action in page.object_list],
+        rows=[_row(action) for action in page.rows],
         chips=chips_of(chosen, _labels(filters, organisations)),
         choices=_choices(filters, organisations),
         organisations=organisations,
-        pages=pages_of(page, chosen),
+        pages=page.links,
         all_address=address_of(chosen, status=""),
         has_any=any(tab.number for tab in tabs),
         health=drift_health() if desk_is_empty else None,

@@ -19,7 +19,7 @@ from accounts.models import Organisation, Person
 from approvals.models import Proposal
 from caseflow.domain.errors import BadInput
 from caseflow.domain.identifiers import PUBLIC_ID, normalise_external_id
-from caseflow.domain.lifecycle import State
+from caseflow.domain.lifecycle import CLOSED, State
 from caseflow.domain.roles import Right
 from cases.counting import Narrowing, Told, summed, with_ended
 from cases.holding import live_holds
@@ -116,7 +116,7 @@ class Listing:
     organisations: Sequence[Organisation]
     processes: Mapping[str, str]
     has_any: bool
-    most: int = MOST_NAMED
+    most: int
 
     @property
     def exact(self) -> str:
@@ -132,7 +132,7 @@ def list_cases(person: Person, query: QueryDict) -> Listing:
     found = _found(person, filters)
     tabs = _tabs(found, person, filters)
     numbers = [tab.number for tab in tabs if tab.number is not None and (not filters.state or tab.chosen)]
-    rows = found.filter(state=filters.state) if filters.state else found
+    rows = _in_state(found, filters)
     places = access.visible(Case.objects.all(), person, Right.SEE_CASES)
     page = page_by_key(_with_deadlines(rows), places, SORTS[filters.sort], query, filters.chosen, size=PAGE)
     return Listing(
@@ -146,17 +146,18 @@ def list_cases(person: Person, query: QueryDict) -> Listing:
             process.slug: words.process_title(process.slug, process.version) for process in all_processes().values()
         },
         has_any=any(tab.number != 0 for tab in tabs),
+        most=MOST_NAMED,
     )
 
 
 def rows_of(person: Person, filters: Filters) -> QuerySet[Case]:
     """Every case of the list in its order, whatever the page; of a short text, too."""
-    found = _found(person, filters, most=None)
-    rows = found.filter(state=filters.state) if filters.state else found
+    found = _found(person, filters, whole=True)
+    rows = _in_state(found, filters)
     return SORTS[filters.sort].sort(rows)
 
 
-def _found(person: Person, filters: Filters, *, most: int | None = MOST_NAMED) -> QuerySet[Case]:
+def _found(person: Person, filters: Filters, *, whole: bool = False) -> QuerySet[Case]:
     cases = access.visible(Case.objects.all(), person, Right.SEE_CASES)
     if filters.organisation:
         cases = cases.filter(organisation__slug=filters.organisation)
@@ -165,12 +166,20 @@ def _found(person: Person, filters: Filters, *, most: int | None = MOST_NAMED) -
     if filters.reason:
         cases = cases.filter(reason=filters.reason)
     if filters.holder:
-        held = live_holds().filter(case=OuterRef("pk"))
-        mine = Exists(held.filter(person=person))
-        cases = cases.filter(closed_at=None).filter(mine if filters.holder == "me" else ~Exists(held))
+        # The holds of one person are few; what nobody holds is looked up case by case.
+        mine = Q(pk__in=live_holds().filter(person=person).values("case"))
+        nobody = ~Exists(live_holds().filter(case=OuterRef("pk")))
+        cases = cases.filter(closed_at=None).filter(mine if filters.holder == "me" else nobody)
     if filters.q:
-        cases = cases.filter(_named(filters.q, cases, most))
+        cases = cases.filter(_named(filters.q, cases, None if whole else MOST_NAMED))
     return cases
+
+
+def _in_state(found: QuerySet[Case], filters: Filters) -> QuerySet[Case]:
+    if not filters.state:
+        return found
+    rows = found.filter(state=filters.state)
+    return rows if State(filters.state) in CLOSED else rows.filter(closed_at=None)
 
 
 def _named(text: str, cases: QuerySet[Case], most: int | None) -> Q:
@@ -190,7 +199,7 @@ def _named(text: str, cases: QuerySet[Case], most: int | None) -> Q:
         return ticket | subject
     tickets = cases.filter(ticket).order_by("external_id_normal", "pk").values("pk")[: most + 1]
     subjects = cases.filter(subject).order_by("pk").values("pk")[: most + 1]
-    return Q(pk__in=tickets) | Q(pk__in=subjects)
+    return Q(pk__in=tickets.union(subjects))
 
 
 def _tabs(found: QuerySet[Case], person: Person, filters: Filters) -> list[Tab]:

@@ -33,7 +33,7 @@ def proposals_in_sight(person: Person) -> QuerySet[Proposal]:
     """Every proposal that waits for a decision in the organisations whose cases the person sees."""
     newer = Proposal.objects.filter(case=OuterRef("case"), has_effects=True, number__gt=OuterRef("number"))
     proposals = Proposal.objects.filter(
-        case__state=State.WAITING_APPROVAL, needs_approval=True, has_effects=True
+        case__state=State.WAITING_APPROVAL, case__closed_at=None, needs_approval=True, has_effects=True
     ).filter(~Exists(newer))
     return (
         access.visible(proposals, person, Right.SEE_CASES)

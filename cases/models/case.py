@@ -77,6 +77,14 @@ class Case(models.Model):
             models.Index(fields=["organisation", "state", "state_since"], name="case_by_state"),
             # The list that begins with what waits longest: fifty rows, and not all of them sorted.
             models.Index(fields=["state_since", "id"], name="case_by_age"),
+            # What is open is counted and listed from here, however many are closed.
+            models.Index(
+                fields=["state_since", "id"],
+                include=["organisation", "state", "process", "reason"],
+                condition=models.Q(closed_at__isnull=True),
+                name="case_open",
+            ),
+            models.Index(fields=["reason", "state_since", "id"], condition=~models.Q(reason=""), name="case_by_reason"),
             models.Index(fields=["organisation", "subject"], name="case_by_subject"),
             models.Index(fields=["external_id_normal"], name="case_by_external_id"),
             models.Index(fields=["closed_at"], condition=models.Q(closed_at__isnull=False), name="case_by_closing"),

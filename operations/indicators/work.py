@@ -56,13 +56,18 @@ class ExhaustedCount:
 
 
 _QUEUES = f"""
-SELECT t.queue, count(*) FILTER (WHERE t.status = 'due' AND t.available_at <= clock.now),
-       min(t.available_at) FILTER (WHERE t.status = 'due' AND t.available_at <= clock.now),
-       count(*) FILTER (WHERE t.status = 'due' AND t.available_at > clock.now),
-       count(*) FILTER (WHERE t.status = 'leased'), min(a.begun_at)
-FROM (SELECT clock_timestamp() AS now) clock, cases_task t
-LEFT JOIN cases_attempt a ON a.task_id = t.id AND a.number = t.attempt AND t.status = 'leased'
-WHERE t.status IN ('due', 'leased') AND {within("t.organisation_key")} GROUP BY t.queue ORDER BY t.queue
+WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now),
+live AS (
+  SELECT t.queue, count(*) FILTER (WHERE t.available_at <= clock.now) AS due,
+         min(t.available_at) FILTER (WHERE t.available_at <= clock.now) AS oldest_due,
+         count(*) FILTER (WHERE t.available_at > clock.now) AS later, 0 AS leased, NULL::timestamptz AS oldest_lease
+  FROM clock, cases_task t WHERE t.status = 'due' AND {within("t.organisation_key")} GROUP BY t.queue
+  UNION ALL
+  SELECT t.queue, 0, NULL, 0, count(*), min(a.begun_at)
+  FROM cases_task t LEFT JOIN cases_attempt a ON a.task_id = t.id AND a.number = t.attempt
+  WHERE t.status = 'leased' AND {within("t.organisation_key")} GROUP BY t.queue)
+SELECT queue, sum(due)::bigint, min(oldest_due), sum(later)::bigint, sum(leased)::bigint, min(oldest_lease)
+FROM live GROUP BY queue ORDER BY queue
 """
 
 #: An attempt that was given back tried nothing.

@@ -26,7 +26,7 @@ from stand.soak.run import commit, machine_words
 from stand.system import System
 
 CONTESTANTS = ("ours", "dbos", "procrastinate", "dramatiq")
-PARTS = ("http", "latency", "idle", "ringing", "verify")
+PARTS = ("http", "latency", "ceiling", "idle", "ringing", "verify")
 #: Cases of one round, so that each takes some seconds; `--cases` replaces them.
 CASES = {"ours": 400, "dbos": 200, "procrastinate": 200, "dramatiq": 600}
 HTTP_CONTESTANTS, HTTP_WORKERS, HTTP_CASES = ("ours", "dbos"), 2, 150

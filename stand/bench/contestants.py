@@ -34,7 +34,11 @@ def forget_foreign_servers() -> None:
 
 class Contestant(Protocol):
     name: str
-    watch: str  #: the administrator's address of the database that counts; empty where there is none
+
+    @property
+    def watch(self) -> str:
+        """The administrator's address of the database that counts; empty where there is none."""
+        ...
 
     @contextmanager
     def working(self, workers: int) -> Iterator[list[str]]:

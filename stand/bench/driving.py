@@ -2,7 +2,7 @@
 
 `drive N`: N cases from the first intake to the last end, the plans approved as they appear. `prepare N`, then
 `pace RATE [busy]`: N cases that wait for a person are approved at even distances, whatever becomes of them, and the
-moment of each approval is told. `end` ends. Standard library only: each contestant's client has an environment of its own.
+moment of each approval is told. `end` ends. Standard library only: each client has an environment of its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How many due tasks one dispatcher marks and rings in a second.
 
-The tasks are rows that lie there before it starts. What is rung is taken away at once, as if a worker had claimed it, so
-that the window of rung and unclaimed tasks never stops the dispatcher for longer than the fastest worker would.
+The tasks are rows that lie there before it starts. What is rung is taken away at once, as if a worker had claimed it:
+the window of rung and unclaimed tasks stops the dispatcher no longer than the fastest of workers would.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ PATIENCE = 120.0  #: seconds
 FIRST = 500  #: tasks that are rung before the clock starts
 
 _FILL = """
-INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt, returned,
-       lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
+INSERT INTO cases_task (case_id, organisation_key, process, stage, subject, generation, queue, status, attempt,
+       returned, lost, available_at, last_error, last_error_text, fence, leased_by, created_at)
 SELECT NULL, n %% 20, '', 'bench', n::text, 0, 'quick', 'due', 0, 0, 0, clock_timestamp(), '', '', 0, '',
        clock_timestamp() FROM generate_series(1, %s) n
 """

@@ -89,13 +89,31 @@ def fill(stock: Stock, *, few: int, many: int, tell: Callable[[str], None]) -> N
         stock.run(FEW, "-m", "tests.growth.patterns", "--cases", str(few))
         _make(stock, MANY, template=FEW)
         tell(f"{many} cases out of them")
-        stock.run(MANY, "-m", "tests.growth.copying", "--times", str(many // few))
+        with _loading(stock):
+            stock.run(MANY, "-m", "tests.growth.copying", "--cases", str(many))
         for database in (FEW, MANY):
             _tidy(stock, database)
         stock.remember(**wanted, seconds=round(time.monotonic() - begun))
     else:
         for database in (FEW, MANY):
             _migrate(stock, database)
+
+
+@contextmanager
+def _loading(stock: Stock) -> Iterator[None]:
+    """Fewer checkpoints, and nobody tidies up tables that are not whole yet."""
+    settings = {"max_wal_size": "8GB", "autovacuum": "off"}
+    with stock.administrator() as administrator:
+        for name, value in settings.items():
+            administrator.execute(f"ALTER SYSTEM SET {name} = '{value}'")
+        administrator.execute("SELECT pg_reload_conf()")
+    try:
+        yield
+    finally:
+        with stock.administrator() as administrator:
+            for name in settings:
+                administrator.execute(f"ALTER SYSTEM RESET {name}")
+            administrator.execute("SELECT pg_reload_conf()")
 
 
 def _make(stock: Stock, database: str, template: str = "template1") -> None:
@@ -114,6 +132,7 @@ def _migrate(stock: Stock, database: str) -> None:
 
 
 def _tidy(stock: Stock, database: str) -> None:
-    """As the server would be after some quiet hours."""
+    """As the server would be after some quiet hours, and without regular work, which would come in between."""
     with stock.administrator(database) as administrator:
+        administrator.execute("UPDATE cases_schedule SET is_active = false")
         administrator.execute("VACUUM (ANALYZE)")

@@ -1,8 +1,11 @@
 """A long history out of few cases: each copied many times, with ids, names, keys, moments and a chain of its own.
 
-`python -m tests.growth.copying --times 100` turns the 10 000 cases of a database into a million. The newest copy has
-the moments of its pattern; all others end before the first pattern begins, so that the last weeks are the same in both
-databases and only the history behind them is longer. Keys ascend with time, as they do where cases are real.
+`python -m tests.growth.copying --cases 1000000` turns the 10 000 cases of a database into a million. The newest copy
+has the moments of its pattern; all others end before the first pattern begins, so that the last weeks are the same in
+both databases and only the history behind them is longer. Keys ascend with time, as they do where cases are real.
+
+Cases that are still open are left out of nine copies in ten: how many are open follows from how much comes in and not
+from how long it has, so even ten times as many is a long backlog.
 
 What stays as in the pattern: sealed texts, keyed digests, and moments and keys of rows inside bodies and snapshots.
 Digests of plans and hashes of chains are computed anew, so `verify_audit` is as clean as it was.
@@ -16,21 +19,24 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import django
 import psycopg
 
 STEP = timedelta(days=10)  #: from one copy back to the one before
+OPEN_EVERY = 10  #: copies
 
-#: The names of a pattern: id → the text of which every copy makes its own. `~i~`, `~c~` and `~s~` are its number, in the
-#: alphabet of public ids, in hexadecimal digits and in decimal ones; `~d~` is the digest of the plan an event is about.
+#: Puts marks where every copy has a text of its own. `~i~`, `~c~` and `~s~` are its number, in the alphabet of public
+#: ids, in hexadecimal digits and in decimal ones; `~d~` is the digest of the plan an event is about.
 _MARKED = r"""
 CREATE FUNCTION pg_temp.marked(said text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT regexp_replace(regexp_replace(regexp_replace(said,
+  SELECT regexp_replace(regexp_replace(regexp_replace(regexp_replace(said,
     '(?<![.])\m([ACPR]-[0-9A-HJKMNP-TV-Z]{8})[0-9A-HJKMNP-TV-Z]{2}\M', '\1~i~', 'g'),
     '([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{8})[0-9a-f]{4}', '\1~c~', 'g'),
-    '([Gg])1-', '\1~s~-', 'g') $$
+    '([Gg])1-', '\1~s~-', 'g'),
+    '\m(op|m)-([0-9])', '\1-~s~-\2', 'g') $$
 """
 _CHAIN = """
 CREATE FUNCTION pg_temp.linked(head bytea, at_us bigint, body bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS
@@ -51,6 +57,15 @@ NAMES = {
     "audit_auditevent": {"body": "b"},
     "operations_recovery": {"public_id": "", "evidence_call": ""},
 }
+#: Where a row does not name its case itself.
+_CASE_OF = {
+    "operations_driftrun": "0",
+    "cases_case": "id",
+    "cases_attempt": "(SELECT case_id FROM cases_task WHERE id = task_id)",
+    "approvals_decision": "(SELECT case_id FROM approvals_proposal WHERE id = proposal_id)",
+    "actions_externalcall": "(SELECT case_id FROM actions_action WHERE id = action_id)",
+    "operations_driftfinding": "(SELECT case_id FROM actions_action WHERE id = action_id)",
+}
 _READ = {"": "{}", "j": "{}::text", "b": "convert_from({}, 'UTF8')"}
 _WRITTEN = {"": "{}", "j": "({})::jsonb", "b": "convert_to({}, 'UTF8')"}
 
@@ -59,12 +74,23 @@ class Copier:
     """Copies the whole of a database's cases. `connection` is the administrator's: triggers are for live rows."""
 
     def __init__(self, connection: psycopg.Connection[Any], tell: Callable[[str], None] = lambda line: None) -> None:
+        from operations.models import DriftRun
         from tests.generated.rows import MODELS
 
         self._connection, self._tell = connection, tell
-        self._models = MODELS
-        self._tables = [model._meta.db_table for model in MODELS]
+        self._models = (DriftRun, *MODELS)
+        self._tables = [model._meta.db_table for model in self._models]
         self._spans: dict[str, int] = {}
+
+    def times_for(self, cases: int) -> int:
+        """How many copies make at least so many cases."""
+        row = self._connection.execute("SELECT count(*), count(closed_at) FROM cases_case").fetchone()
+        assert row is not None and row[1] > 0
+        made = times = 0
+        while made < cases:
+            made += row[0] if times % OPEN_EVERY == 0 else row[1]
+            times += 1
+        return times
 
     def copy(self, times: int) -> None:
         """Every case becomes `times` cases. What hinders is put away meanwhile."""
@@ -86,14 +112,21 @@ class Copier:
         for statement in indexes:
             self._connection.execute(statement)
             self._tell(f"\r{statement[:100]}\n")
-        for table in [*self._tables]:
-            sequence = f"SELECT setval(pg_get_serial_sequence(%s, 'id'), (SELECT max(id) FROM {table}))"
-            if table in self._spans:
-                self._connection.execute(sequence, [table])
+        for table in self._spans:
+            self._connection.execute(
+                f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))"
+            )
+        self._count()
         for table, trigger in always:
             self._connection.execute(f'ALTER TABLE {table} ENABLE ALWAYS TRIGGER "{trigger}"')
         self._connection.execute("DROP SCHEMA pattern CASCADE")
         self._connection.execute("RESET session_replication_role")
+
+    def _count(self) -> None:
+        """What ended, as the migrations that began the counts counted it: the triggers were away."""
+        self._connection.execute("TRUNCATE cases_ended, cases_endedcount")
+        for name in ("cases.migrations.0010_ended_counts", "actions.migrations.0005_ended_counts"):
+            self._connection.execute(import_module(name).FIRST_COUNT)
 
     def _always_triggers(self) -> list[tuple[str, str]]:
         return self._connection.execute(
@@ -122,7 +155,12 @@ class Copier:
                 for field in model._meta.concrete_fields
             ]
             where = " WHERE case_id IS NOT NULL" if table in ("audit_auditevent", "cases_task") else ""
-            execute(f"CREATE UNLOGGED TABLE pattern.{table} AS SELECT {', '.join(columns)} FROM {table}{where}")
+            of_open = (
+                f"{_CASE_OF.get(table, 'case_id')} IN (SELECT id FROM cases_case WHERE closed_at IS NULL) AS of_open"
+            )
+            execute(
+                f"CREATE UNLOGGED TABLE pattern.{table} AS SELECT {', '.join([*columns, of_open])} FROM {table}{where}"
+            )
             if model._meta.pk.column == "id":
                 found = execute(f"SELECT max(id) - min(id) + 1, max(id) FROM {table}").fetchone()
                 self._spans[table] = int(found[0] or 1) if found else 1
@@ -186,18 +224,14 @@ class Copier:
             if table == "audit_auditevent":
                 continue
             if table == "cases_case":
-                self._events(values, shift, place)
+                self._events(values, shift, place, _wanted(number))
             columns = {
                 field.column: self._value(model, field, values, shift, place) for field in model._meta.concrete_fields
             }
             source = f"pattern.{table} t"
             if table == "cases_case":
                 columns["audit_head"] = "last.hash"
-                source += (
-                    f" JOIN audit_auditevent last ON last.case_id = t.id + {place * self._spans[table]}"
-                    " AND last.seq = t.audit_count"
-                )
-                source = f"pattern.{table} t JOIN heads last ON last.case_id = t.id"
+                source += " JOIN heads last ON last.case_id = t.id"
             elif table == "approvals_proposal":
                 columns["digest"] = "made.digest"
                 columns["snapshot"] = "made.snapshot"
@@ -207,10 +241,10 @@ class Copier:
                 source += " JOIN plans made ON made.id = t.proposal_id"
             self._connection.execute(
                 f"INSERT INTO {table} ({', '.join(columns)}) OVERRIDING SYSTEM VALUE"
-                f" SELECT {', '.join(columns.values())} FROM {source}"
+                f" SELECT {', '.join(columns.values())} FROM {source} WHERE {_wanted(number)}"
             )
 
-    def _events(self, values: dict[str, str], shift: timedelta, place: int) -> None:
+    def _events(self, values: dict[str, str], shift: timedelta, place: int, wanted: str) -> None:
         """The chains of one copy: bodies with its names, hashes over them; the last ones are the cases' heads."""
         execute = self._connection.execute
         snapshot = _WRITTEN["b"].format(_replaced("snapshot", values))
@@ -234,7 +268,8 @@ class Copier:
         named = ", ".join(f"{value} AS {name}" for name, value in columns.items())
         execute(
             f"CREATE TEMP TABLE told AS SELECT {chained.replace('ORDER BY seq)', 'ORDER BY seq) AS hash')} FROM"
-            f" (SELECT {named} FROM pattern.audit_auditevent t LEFT JOIN plans p ON p.id = t.plan) s"
+            f" (SELECT {named} FROM pattern.audit_auditevent t LEFT JOIN plans p ON p.id = t.plan"
+            f" WHERE {wanted}) s"
         )
         execute(
             f"INSERT INTO audit_auditevent ({', '.join(columns)}) OVERRIDING SYSTEM VALUE"
@@ -269,6 +304,11 @@ class Copier:
         return f"t.{column}"
 
 
+def _wanted(number: int) -> str:
+    """SQL: the row belongs to this copy."""
+    return "true" if number % OPEN_EVERY == 0 else "NOT t.of_open"
+
+
 def _replaced(expression: str, values: dict[str, str]) -> str:
     for mark, value in values.items():
         expression = f"replace({expression}, '{mark}', '{value}')"
@@ -277,12 +317,13 @@ def _replaced(expression: str, values: dict[str, str]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.growth.copying", description=__doc__)
-    parser.add_argument("--times", type=int, required=True)
+    parser.add_argument("--cases", type=int, required=True, help="at least so many")
     options = parser.parse_args()
     django.setup()
     begun = time.monotonic()
     with psycopg.connect(os.environ["CASEFLOW_GROWTH_SUPERUSER"], autocommit=True) as connection:
-        Copier(connection, lambda line: print(line, end="", file=sys.stderr, flush=True)).copy(options.times)
+        copier = Copier(connection, lambda line: print(line, end="", file=sys.stderr, flush=True))
+        copier.copy(copier.times_for(options.cases))
     print(f"\ncopied in {time.monotonic() - begun:.0f} s")
     return 0
 

@@ -1,6 +1,7 @@
 """One process on one of the two databases, asked over its standard input: a JSON object a line, answered by one.
 
-`{"do": "carry", "cases": 10}` · `{"do": "pages"}` · `{"do": "look", "name": …, "times": 3}` · `{"do": "queries", "name": …}`
+`{"do": "carry", "cases": 10}` · `{"do": "pages"}` · `{"do": "look", "name": "home", "times": 3}` ·
+`{"do": "queries", "name": "home"}`
 """
 
 from __future__ import annotations

@@ -50,6 +50,8 @@ def look(name: str, times: int) -> dict[str, Any]:
 
 
 def count_queries(name: str) -> list[str]:
+    """What a page asks that was looked at before: the first look of a session may keep something of it."""
+    _look(name)
     with CaptureQueriesContext(connection) as seen:
         _look(name)
     return [f"{query['time']} {query['sql']}" for query in seen]
