@@ -26,8 +26,9 @@ from cases.rows import CaseRow
 from cases.settling import Settlement, settlement
 
 from .deciders import REASON, lacking
+from .model_models import ProposerChoice
 from .models import Proposal
-from .proposers import Proposer, proposer_named
+from .proposers import Proposer, find_local
 from .rules import check_plan, check_proposed
 from .snapshots import build_snapshot, effects_of, notices_of, sealed
 
@@ -65,6 +66,7 @@ class Ground:
     number: int  #: of the next proposal
     revision: int  #: of the newest intake
     fresh: bool  #: the facts were read for that revision
+    proposer: str  #: who is to be asked: what the organisation chose, or the process itself
 
 
 def _no_effects(case_id: int) -> tuple[Effect, ...]:
@@ -89,10 +91,20 @@ def load_ground(lease: Lease) -> Ground:
     proposals = Proposal.objects.filter(case_id=lease.case.id).order_by().values("case_id")
     proposed = Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0)
     orders = AuditEvent.objects.filter(case_id=lease.case.id, actor_kind="person", kind__in=ORDERS)
+    chosen = ProposerChoice.objects.filter(
+        organisation_id=lease.case.organisation_id, process=lease.case.definition.slug
+    )
     revisions = list(
         IntakeRevision.objects.filter(case_id=lease.case.id)
         .order_by("number")
-        .values_list("body", "told_by_person", "number", proposed, ArraySubquery(orders.values("actor_id")))
+        .values_list(
+            "body",
+            "told_by_person",
+            "number",
+            proposed,
+            ArraySubquery(orders.values("actor_id")),
+            Subquery(chosen.values("proposer")),
+        )
     )
     causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][4])
     return Ground(
@@ -104,6 +116,7 @@ def load_ground(lease: Lease) -> Ground:
         number=revisions[-1][3] + 1,
         revision=revisions[-1][2],
         fresh=all(row.intake_revision == revisions[-1][2] for row in observations),
+        proposer=revisions[-1][5] or lease.case.definition.proposer,
     )
 
 
@@ -118,14 +131,19 @@ def propose(lease: Lease) -> Lease | None:
             settling.follow(NewTask("observe"))
         return settling.next_lease
     process = lease.case.definition
-    proposer = proposer_named(process.proposer)
-    proposed = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
+    proposer = find_local(ground.proposer)
+    if proposer is None:
+        # A model is asked over the network and may take long: that waits in the queue for slow work.
+        with settlement(lease) as settling:
+            settling.follow(NewTask("ask_model"))
+        return settling.next_lease
+    answer = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
     failpoint("propose.answered", *lease.about)
     with settlement(lease) as settling:
         try:
-            submit_proposal(settling, process, proposer, proposed, ground)
+            submit_proposal(settling, process, proposer, answer.said, ground)
         except BrokenProposal as error:
-            facts = {"decision": proposed.decision, "problem": error.message}
+            facts = {"decision": answer.decision, "problem": error.message}
             settling.move(Event.PERSON_NEEDED, facts=facts, sets={"reason": "broken_proposal"})
     return settling.next_lease
 

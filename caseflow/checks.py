@@ -17,7 +17,7 @@ from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
 from django.utils.module_loading import import_string
 
-from approvals.proposers import proposer_named
+from approvals.proposers import proposer_for
 from caseflow.domain.lifecycle import CLOSED
 from caseflow.domain.process import AmountQuorum, EffectSpec, EndingKind, NoticeSpec, Plan, Process, is_personal
 from caseflow.production import wrong_settings
@@ -165,7 +165,7 @@ def _facts(process: Process) -> Iterator[CheckMessage]:
 
 def _people(process: Process) -> Iterator[CheckMessage]:
     try:
-        proposer_named(process.proposer)
+        proposer_for(process.proposer)
     except KeyError:
         yield _error(13, f"there is no proposer {process.proposer}", process)
     policy = process.approval
