@@ -48,10 +48,10 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request that was made, and what came of it: `answered`, `invalid` or `failed`.
+    """One request that was made, and what came of it: `answered`, `missing`, `invalid` or `failed`.
 
-    `raw` is the answer as it came (personal text: it may quote the claim). Counts of tokens are the provider's own, None
-    where it did not say; then `cost` is the most that the request can have cost.
+    `raw` is the answer as it came (personal text: it may quote the claim). Counts of tokens are the provider's own,
+    None where it did not say; then `cost` is the most that the request can have cost.
     """
 
     asking: Asking
@@ -99,6 +99,7 @@ class Answer:
     missing: tuple[str, ...] = ()  #: paths of facts without which it cannot decide: needs another check
     problems: tuple[Problem, ...] = ()  #: of the last answer, after the last repair
     calls: Sequence[Call] = ()
+    placeholders: Mapping[str, str] = field(default_factory=dict, repr=False)  #: what each stands for: personal
 
     @property
     def said(self) -> Proposed:

@@ -43,6 +43,7 @@ class ModelCall(models.Model):
     class Outcome(models.TextChoices):
         ANSWERED = "answered"
         INVALID = "invalid"
+        MISSING = "missing"  #: it needs another check
         FAILED = "failed"
         LOST = "lost"
 

@@ -18,9 +18,14 @@ class Proposer(Protocol):
     provider of a model does not serve us.
     """
 
-    name: str
-    model: str
-    prompt_version: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def prompt_version(self) -> str: ...
 
     def propose(
         self,
