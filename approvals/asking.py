@@ -126,7 +126,7 @@ def _settle(settling: Settlement, material: Material, proposer: ModelProposer, a
         _by_rules(settling, material, proposer, "model_answer_invalid")
     elif answer.problems:
         problems = [{"code": problem.code, "about": problem.about} for problem in answer.problems]
-        facts = _asked(proposer) | {"problems": problems}
+        facts = _asked(proposer) | {"problems": problems} | _answer_of(answer)
         settling.move(Event.PERSON_NEEDED, facts=facts, sets={"reason": "model_answer_invalid"})
     elif answer.missing and material.missing >= CHECKS:
         facts = _asked(proposer) | {"missing": list(answer.missing)}
@@ -162,16 +162,21 @@ def _submit(
     proposal = Proposal.objects.filter(case_id=settling.case.id, number=ground.number).first()
     if proposal is None:
         return  # an ending without a plan; the requests say what was asked
-    field = f"model.{proposal.public_id}.words" if answer.explanation else ""
-    if field:
-        texts = {field: answer.explanation}
-        whole = restored(answer.explanation, answer.placeholders)
-        if whole != answer.explanation:
-            texts[f"model.{proposal.public_id}.restored"] = whole
-        store_texts(settling.case.id, texts, at=settling.now)
+    texts = {f"model.{proposal.public_id}.words": answer.explanation} if answer.explanation else {}
+    whole = restored(answer.explanation, answer.placeholders)
+    if whole != answer.explanation:
+        texts[f"model.{proposal.public_id}.restored"] = whole
+    store_texts(settling.case.id, texts, at=settling.now)
+    field, with_values = [*texts, "", ""][:2]
     call = ModelCall.objects.filter(call_id=answer.calls[-1].asking.call_id).first() if answer.calls else None
     Advice.objects.create(
-        proposal=proposal, mode=mode, call=call, took_over=took_over[:64], explanation_field=field, at=settling.now
+        proposal=proposal,
+        mode=mode,
+        call=call,
+        took_over=took_over[:64],
+        explanation_field=field,
+        restored_field=with_values,
+        at=settling.now,
     )
 
 
@@ -192,6 +197,12 @@ def _proposer(lease: Lease, ground: Ground, material: Material) -> ModelProposer
 def _last_problems(lease: Lease) -> tuple[Problem, ...]:
     call = ModelCall.objects.filter(task_id=lease.task_id, outcome=ModelCall.Outcome.INVALID).latest("id")
     return tuple(Problem(one["code"], one["about"]) for one in call.problems)
+
+
+def _answer_of(answer: Answer) -> dict[str, str]:
+    """Where the last answer stands as personal text."""
+    call = answer.calls[-1] if answer.calls else None
+    return {"answer_field": f"model.{call.asking.call_id}"} if call and call.raw else {}
 
 
 def _asked(proposer: ModelProposer) -> dict[str, Any]:

@@ -130,6 +130,9 @@ class Advice(AppendOnly):
     explanation_field = models.CharField(
         max_length=80, default="", help_text="Where the model's words stand as personal text."
     )
+    restored_field = models.CharField(
+        max_length=80, default="", help_text="Where they stand with the personal values in them, if they name any."
+    )
     at = models.DateTimeField()
 
     class Meta(AppendOnly.Meta):

@@ -40,6 +40,7 @@ ORDERS = (
         f"case.{event}"
         for event in (
             Event.OBSERVE_AGAIN,
+            Event.ASKED_AGAIN,
             Event.INPUT_CORRECTED,
             Event.RECONCILE_ORDERED,
             Event.REPEAT_ORDERED,
