@@ -13,9 +13,11 @@ from caseflow.domain.errors import BadInput
 from caseflow.domain.process import Process
 from cases.processes import all_processes
 from cases.rows import database_now
+from integrations.chat import list_providers
 
 from .model_models import ProposerChoice
-from .model_proposers import model_proposer
+from .model_proposers import KINDS, model_proposer
+from .prompting import list_versions
 from .proposers import find_local
 
 MAX_NAME = 64  #: characters
@@ -59,6 +61,17 @@ def choose_proposer(
             },
         )
     return Chosen(row, True)
+
+
+def list_choosable(process: Process) -> list[str]:
+    """Every name that may be chosen for this process: the rules, and each provider by each prompt."""
+    names = ["rules"]
+    for provider in list_providers():
+        for kind, wanted in KINDS.items():
+            versions = [version for version in list_versions(process) if version.startswith(f"{wanted}-")]
+            if versions:
+                names += [f"{kind}:{provider}", *(f"{kind}:{provider}@{version}" for version in versions)]
+    return names
 
 
 def _check(process: str, proposer: str) -> None:

@@ -20,7 +20,7 @@ from . import vocabulary
 
 CALLS = 50  #: the newest requests to a model
 OUTCOMES: dict[str, Promise] = {
-    ModelCall.Outcome.ANSWERED: gettext_lazy("accepted"),
+    ModelCall.Outcome.ANSWERED: gettext_lazy("accepted by the checks"),
     ModelCall.Outcome.INVALID: gettext_lazy("refused by the checks"),
     ModelCall.Outcome.MISSING: gettext_lazy("asks for facts to be read again"),
     ModelCall.Outcome.LOST: gettext_lazy("the worker was lost before the answer was kept"),

@@ -89,6 +89,7 @@ PAGES: Sequence[Page] = (
     Page("people", f"{_ADMIN}/people/acme/", who="admin"),
     Page("people-grant", f"{_ADMIN}/people/acme/grant/", who="admin"),
     Page("people-revoke", f"{_ADMIN}/people/acme/{{person}}/revoke/viewer/", who="admin"),
+    Page("choose-proposer", f"{_ADMIN}/choosing/acme/", who="admin"),
     Page("machines", f"{_ADMIN}/machines/acme/", who="admin"),
     Page("machine-new", f"{_ADMIN}/machines/acme/new/", who="admin"),
     Page("machine-token", f"{_ADMIN}/machines/acme/{{machine}}/token/", who="admin"),
