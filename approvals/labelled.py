@@ -123,14 +123,14 @@ def spread(cases: list[LabelledCase], number: int) -> list[LabelledCase]:
 def _read(number: int, text: bytes) -> LabelledCase:
     try:
         line = _Line.model_validate(parse_json(text.strip()))
-        process = newest_process(line.process)
+        process: Process = newest_process(line.process)
         process.Intake.model_validate(line.intake)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, ("$", *(("intake",) if error.title != _Line.__name__ else ()), *first["loc"])))
         raise BadLine(number, where, first["msg"]) from None
     except BadInput as error:
-        raise BadLine(number, error.path, error.problem) from None
+        raise BadLine(number, error.params["path"], error.params["problem"]) from None
     except TooLarge as error:
         raise BadLine(number, "$", error.message) from None
     for path, problem in _contradictions(line, process):
