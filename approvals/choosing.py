@@ -32,7 +32,13 @@ class Chosen:
 
 
 def choose_proposer(
-    *, organisation: Organisation, process: str, proposer: str, rules_take_over: bool, by: Actor
+    *,
+    organisation: Organisation,
+    process: str,
+    proposer: str,
+    rules_take_over: bool,
+    by: Actor,
+    os_account: str = "",
 ) -> Chosen:
     """Cases in which nothing is proposed yet are proposed for as chosen; proposals that stand are left as they are.
 
@@ -58,6 +64,7 @@ def choose_proposer(
                 "proposer": proposer,
                 "rules_took_over_before": before[1],
                 "rules_take_over": rules_take_over,
+                **({"os_account": os_account} if os_account else {}),
             },
         )
     return Chosen(row, True)

@@ -24,6 +24,7 @@ from integrations.registry import outgoing
 
 MAX_ANSWER = 128 * 1024  #: bytes of one answer of a server
 MAX_TEXT = 32 * 1024  #: characters of a model's words that are kept
+MOST_TIME = timedelta(seconds=60)  #: of one request; three of them fit into the lease of the stage that asks
 MILLION = Decimal(1_000_000)
 FIELDS = frozenset({"url", "model", "structured", "parameters", "seconds", "most_tokens", "prices"})
 
@@ -186,7 +187,7 @@ def _provider(name: str, said: Any) -> Provider:
             model=str(said["model"])[:120],
             structured=bool(said.get("structured", True)),
             parameters=dict(said.get("parameters", {"temperature": 0})),
-            within=timedelta(seconds=float(said.get("seconds", 30))),
+            within=min(timedelta(seconds=float(said.get("seconds", 30))), MOST_TIME),
             most_tokens=int(said.get("most_tokens", 1000)),
             prices=Prices(
                 Decimal(str(prices.get("in", 0))),

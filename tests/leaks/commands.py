@@ -98,6 +98,7 @@ ASKED: dict[str, Callable[[House], Iterator[Asked]]] = {
     "requeue_tasks": _repair(),
     "purge": _purge,
     "grant_role": _grant_role,
+    "choose_proposer": _in_organisation(after=("--process", "restore_access", "--proposer", "rules", "--json")),
     "request_report": _in_organisation(after=_REPORT),
     "resume_installation": lambda house: iter([Asked([], [])]),
 }
