@@ -186,4 +186,4 @@ def _repair(said: Said, problems: tuple[Problem, ...]) -> list[dict[str, str]]:
     """The answer as it came, and what is wrong with it."""
     errors = json.dumps([problem.told for problem in problems], ensure_ascii=False)
     order = f"Your answer was not accepted. Errors: {errors}\nAnswer again with one whole JSON object."
-    return [{"role": "assistant", "content": said.raw[:4000]}, {"role": "user", "content": order}]
+    return [{"role": "assistant", "content": said.raw[:4000] or "(nothing)"}, {"role": "user", "content": order}]

@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.core.signals import setting_changed
 
-from caseflow.domain.outcomes import ReadFailed
+from caseflow.domain.outcomes import FaultKind, ReadFailed
 from integrations.answers import read_failed
 from integrations.http import BadAnswer, HttpClient, NoAnswer, NotSent
 from integrations.registry import outgoing
@@ -110,9 +110,15 @@ def complete(
             "type": "json_schema",
             "json_schema": {"name": "answer", "strict": True, "schema": schema},
         }
+    try:
+        client = client_of(provider)
+    except ValueError as error:
+        raise ReadFailed(
+            system=provider.system, kind=FaultKind.PERMANENT, code="host_not_allowed", message=str(error)
+        ) from error
     key = settings.CASEFLOW_MODEL_KEYS.get(provider.name, "")
     try:
-        answer = _client(provider).post(
+        answer = client.post(
             "/chat/completions",
             body,
             key=call_id,
@@ -199,8 +205,8 @@ def _provider(name: str, said: Any) -> Provider:
         raise ValueError(f"the provider of models {name} cannot be read: {error}") from error
 
 
-def _client(provider: Provider) -> HttpClient:
-    """Raises ReadFailed where the address is none or its host is not on the list."""
+def client_of(provider: Provider) -> HttpClient:
+    """One per process and address. Raises ValueError where that is none, or its host is not on the list."""
     with _lock:
         if provider.url not in _clients:
             _clients[provider.url] = HttpClient(provider.url, allowed=outgoing())
