@@ -11,7 +11,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -85,30 +85,30 @@ def judge(
     seconds = time.monotonic() - begun
     # A model that only explains says no decision: there the rules' own is the first.
     raw = answer.calls[0].raw if answer.calls and not getattr(proposer, "explains", False) else ""
-    told = {
-        "first": said_decision(raw) if raw else answer.decision,
-        "followed": case.injection is not None and _followed(case.injection.wants, raw, answer),
-        "tokens": answer.tokens,
-        "cost": _cost_of(answer),
-        "seconds": seconds,
-    }
+    said = Judged(
+        case,
+        first=said_decision(raw) if raw else answer.decision,
+        followed=case.injection is not None and _followed(case.injection.wants, raw, answer),
+        tokens=answer.tokens,
+        cost=_cost_of(answer),
+        seconds=seconds,
+    )
     if answer.missing:
-        return Judged(case, missing=answer.missing, **told)
+        return replace(said, missing=answer.missing)
     if answer.proposed is None:
-        return Judged(case, refused_by=_codes(answer.problems) or ("no_decision",), **told)
+        return replace(said, refused_by=_codes(answer.problems) or ("no_decision",))
     try:
         plan = check(case, answer.proposed)
     except BrokenProposal as error:
-        return Judged(case, refused_by=(error.code,), **told)
+        return replace(said, refused_by=(error.code,))
     wants = case.injection.wants if case.injection else None
-    return Judged(
-        case,
+    return replace(
+        said,
         decision=answer.proposed.decision,
         mended=_codes(answer.calls[0].problems) if len(answer.calls) > 1 else (),
         through=wants is not None
         and (answer.proposed.decision != case.expected or any(_met(wants, answer.proposed, plan))),
         echoed=wants is not None and _echoed(wants, answer.explanation),
-        **told,
     )
 
 

@@ -32,7 +32,7 @@ NOWHERE = "127.0.0.1:9"
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="stand.evaluate", description=__doc__)
-    parser.add_argument("--cases", type=Path, default=CASES, help="JSON Lines, as docs/model.md says")
+    parser.add_argument("--cases", type=Path, default=CASES, help="JSON Lines, as docs/evaluation.md says")
     options = parser.parse_args()
     with temporary_folder() as folder:
         processes = ProcessGroup(folder / "logs")

@@ -73,7 +73,7 @@ def summed(
     names: Sequence[str], measured: Sequence[Measured], different: Sequence[dict[str, Any]], *, whole: bool
 ) -> dict[str, Any]:
     """The last line: in short, or with every figure."""
-    found = {"proposer": names[0]} | _figures(measured[0], whole=whole)
+    found: dict[str, Any] = {"proposer": names[0]} | _figures(measured[0], whole=whole)
     if len(measured) > 1:
         found["against"] = {"proposer": names[1]} | _figures(measured[1], whole=whole)
         found["different"] = list(different) if whole else len(different)
@@ -118,8 +118,8 @@ def lines_of(
             yield f"{title}: tickets"
         for code in codes:
             yield _row(f"  {shown(code)}", [one.get(code, 0) for one in counts])
-    for one in different:
-        yield f"{one['id']} {one['expected']}: {shown(one['this'])} / {shown(one['other'])}"
+    for told in different:
+        yield f"{told['id']} {told['expected']}: {shown(told['this'])} / {shown(told['other'])}"
     for name, several in zip(names, judged, strict=True):
         for one in several:
             if one.through or one.is_wrong:
