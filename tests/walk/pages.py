@@ -69,6 +69,7 @@ PAGES: Sequence[Page] = (
     Page("process", "/console/processes/restore_access/", who="viewer"),
     Page("metrics", "/console/metrics/?window=30d", who="viewer"),
     Page("metrics-of-a-day", "/console/metrics/", who="platform"),
+    Page("proposers", "/console/metrics/proposers/?window=30d", who="viewer"),
     Page("ops", "/console/ops/", who="platform"),
     Page("pauses", "/console/pauses/", who="globex-operator"),
     Page("pause-end", "/console/pauses/{pause}/end/", who="globex-operator"),
