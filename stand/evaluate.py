@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,14 @@ NOWHERE = "127.0.0.1:9"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="stand.evaluate", description=__doc__)
     parser.add_argument("--cases", type=Path, default=CASES, help="JSON Lines, as docs/evaluation.md says")
+    parser.add_argument("--sample", metavar="N", help="only N of the tickets, from all over the file")
     options = parser.parse_args()
+    which = ["--cases", str(options.cases), *(["--sample", options.sample] if options.sample else [])]
     with temporary_folder() as folder:
         processes = ProcessGroup(folder / "logs")
         try:
             url, environment = _start(processes, folder)
-            found, code = _evaluate(url, environment, options.cases)
+            found, code = _evaluate(url, environment, which)
         finally:
             processes.close()
     print(json.dumps(found, ensure_ascii=False), flush=True)
@@ -63,11 +65,11 @@ def _start(processes: ProcessGroup, folder: Path) -> tuple[str, dict[str, str]]:
     return url, environment
 
 
-def _evaluate(url: str, environment: Mapping[str, str], cases: Path) -> tuple[dict[str, Any], int]:
-    both, first = _ask(environment, cases, "--proposer", "rules", "--against", MODEL)
+def _evaluate(url: str, environment: Mapping[str, str], which: Sequence[str]) -> tuple[dict[str, Any], int]:
+    both, first = _ask(environment, *which, "--proposer", "rules", "--against", MODEL)
     _obey(url)
     print(f"{OBEDIENT}:", flush=True)
-    obedient, second = _ask(environment, cases, "--proposer", MODEL)
+    obedient, second = _ask(environment, *which, "--proposer", MODEL)
     proposers = {"rules": both, MODEL: both.pop("against"), OBEDIENT: obedient}
     good = (proposers["rules"], proposers[MODEL])
     summed = {
@@ -81,9 +83,9 @@ def _evaluate(url: str, environment: Mapping[str, str], cases: Path) -> tuple[di
     return summed, max(first, second)
 
 
-def _ask(environment: Mapping[str, str], cases: Path, *arguments: str) -> tuple[dict[str, Any], int]:
+def _ask(environment: Mapping[str, str], *arguments: str) -> tuple[dict[str, Any], int]:
     """Its last line and its exit code; what stands before is shown. Raises SystemExit where it failed."""
-    command = [sys.executable, "manage.py", "evaluate_proposer", "--cases", str(cases), *arguments]
+    command = [sys.executable, "manage.py", "evaluate_proposer", *arguments]
     done = subprocess.run(command, cwd=CHECKOUT, env=dict(environment), stdout=subprocess.PIPE, text=True)
     if done.returncode not in (0, DIFFERENCES):
         sys.exit(done.returncode)
