@@ -61,7 +61,7 @@ Sections = Callable[[Scope, Window, str, str], Iterator[Section]]
 
 
 def all_indicators(scope: Scope, window: Window, process: str, organisation: str) -> Iterator[Section]:
-    """Fourteen queries."""
+    """Thirteen queries."""
     yield from metrics_of_work.sections(scope, window, process=process, organisation=organisation)
     yield from metrics_of_trust.sections(scope, window, process=process)
     yield from metrics_of_time.sections(scope, window, process=process)

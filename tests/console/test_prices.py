@@ -41,7 +41,7 @@ LENGTHS = ("day", "week", "month")
 
 #: Page → what it asks in all: the session, the person, four of the frame (reach, counts, health, pauses), its own.
 PRICES = {
-    "home": 10, "drift": 12, "help": 6, "metrics": 22, "metrics of a month": 22, "proposers": 13, "ops": 18, "me": 6,
+    "home": 10, "drift": 12, "help": 6, "metrics": 22, "metrics of a month": 22, "proposers": 14, "ops": 18, "me": 6,
     "approvals": 8, "approvals of everybody": 8, "proposal": 17,
     "approve": 18, "reject": 18, "return": 18, "ask-data": 18,
     "audit": 10, "pauses": 10, "pause-end": 9, "people-of": 13, "people-grant": 9, "people-revoke": 10,
