@@ -27,6 +27,7 @@ help:
 	@echo "make sbom    a bill of materials of what is locked; make audit: its known vulnerabilities, where that is known"
 	@echo "make soak    MINUTES=30: steady tickets and steady faults, then a dated report (SEED=... plans the same again)"
 	@echo "make cases N=20000   fill the running demo with cases in every state (ARGS=--seed 2 makes others)"
+	@echo "make evaluate  labelled tickets to the rules and to the simulated model: accuracy, and what comes through"
 	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
 	@echo "make bench   cases a second beside DBOS, Procrastinate, bare Dramatiq and pgbench (ARGS='--only ours --rounds 1')"
 	@echo "make lint    ruff, import-linter, mypy"
@@ -91,6 +92,10 @@ N ?= 20000
 
 cases: setup-demo
 	$(PY) -m stand.cases --cases $(N) $(ARGS)
+
+.PHONY: evaluate
+evaluate: setup-demo
+	$(PY) -m stand.evaluate $(ARGS)
 
 .PHONY: sbom audit
 sbom: setup

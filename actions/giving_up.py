@@ -6,10 +6,10 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from approvals.deciding import MAX_RETURNS
 from caseflow.domain.errors import CallRefused
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.outcomes import FaultKind, Unknown
+from caseflow.domain.recovery import MAX_RETURNS
 from cases.claiming import Lease
 from cases.observing import Readings, store_readings
 from cases.settling import Fault, Settlement, settlement

@@ -92,6 +92,7 @@ def look_at(case: CaseRow) -> Seen:
         doubt=doubtful.doubt if doubtful else None,
         plan_stands=plan is not None and plan.stands,
         notice_left=plan is not None and bool(plan.left),
+        returns=case.returns,
     )
     return Seen(standing, doubtful, plan)
 

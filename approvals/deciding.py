@@ -28,6 +28,7 @@ from caseflow.domain.errors import (
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.process import ApprovalPolicy
+from caseflow.domain.recovery import MAX_RETURNS
 from caseflow.domain.roles import Right
 from caseflow.statements import Kept, insert
 from cases.advancing import advance_case, record_event
@@ -45,7 +46,6 @@ from .snapshots import changed_facts, effects_of, opened, quorum_of
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 MAX_REASON = 4000  #: characters
-MAX_RETURNS = 3  #: times a case may come back before a person has to look (design §4)
 DATA_WAIT = timedelta(hours=72)  #: how long a case waits for data that an approver asked for
 
 Kind = Decision.Kind

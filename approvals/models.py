@@ -8,6 +8,10 @@ from django.db import models
 
 from audit.models import AppendOnly
 
+from .model_models import Advice, ModelCall, ProposerChoice, ProviderCircuit
+
+__all__ = ["Advice", "Decision", "ModelCall", "Proposal", "ProposerChoice", "ProviderCircuit"]
+
 
 class Proposal(AppendOnly):
     """An immutable, numbered plan. `snapshot` are the canonical bytes a person decides on, `digest` their SHA-256."""

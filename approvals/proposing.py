@@ -28,8 +28,9 @@ from cases.rows import CaseRow
 from cases.settling import Settlement, settlement
 
 from .deciders import REASON, lacking
+from .model_models import ProposerChoice
 from .models import Proposal
-from .proposers import Proposer, proposer_named
+from .proposers import Proposer, find_local
 from .rules import check_plan, check_proposed
 from .snapshots import build_snapshot, effects_of, notices_of, sealed
 
@@ -41,6 +42,7 @@ ORDERS = (
         f"case.{event}"
         for event in (
             Event.OBSERVE_AGAIN,
+            Event.ASKED_AGAIN,
             Event.INPUT_CORRECTED,
             Event.RECONCILE_ORDERED,
             Event.REPEAT_ORDERED,
@@ -67,6 +69,7 @@ class Ground:
     number: int  #: of the next proposal
     revision: int  #: of the newest intake
     fresh: bool  #: the facts were read for that revision
+    proposer: str  #: who is to be asked: what the organisation chose, or the process itself
 
 
 def _no_effects(case_id: int) -> tuple[Effect, ...]:
@@ -83,25 +86,27 @@ def provide_effects(provider: Callable[[int], tuple[Effect, ...]]) -> None:
     effects_of_case = provider
 
 
-def _told(case_id: int) -> QuerySet[IntakeRevision, tuple[Any, ...]]:
-    """Every revision, who told it, how many plans there are, which people ordered something, the newest readings."""
+def _told(case_id: int, organisation_id: int, slug: str) -> QuerySet[IntakeRevision, tuple[Any, ...]]:
+    """Every revision, who told it, how many plans there are, which people ordered something, who is chosen to propose,
+    the newest readings."""
     proposals = Proposal.objects.filter(case_id=case_id).order_by().values("case_id")
     proposed = Coalesce(Subquery(proposals.annotate(n=Count("*")).values("n")), 0)
     orders = AuditEvent.objects.filter(case_id=case_id, actor_kind="person", kind__in=ORDERS)
     told = IntakeRevision.objects.filter(case_id=case_id).order_by("number")
-    columns = proposed, ArraySubquery(orders.values("actor_id")), newest_within(case_id)
+    chosen = ProposerChoice.objects.filter(organisation_id=organisation_id, process=slug).values("proposer")
+    columns = proposed, ArraySubquery(orders.values("actor_id")), Subquery(chosen), newest_within(case_id)
     return told.values_list("body", "told_by_person", "number", *columns)
 
 
-_TOLD = Kept(_told)
+_TOLD = Kept(_told, keys=2)
 
 
 def load_ground(lease: Lease) -> Ground:
     """Everything `propose` needs, read in the transaction of the claim."""
     if lease.case is None:
         raise ValueError("propose needs a case")
-    revisions = _TOLD.ask(lease.case.id)
-    observations = Newest.of(revisions[-1][5])
+    revisions = _TOLD.ask(lease.case.id, lease.case.organisation_id, lease.case.definition.slug)
+    observations = Newest.of(revisions[-1][6])
     causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][4])
     return Ground(
         facts={row.name: row.value for row in observations},
@@ -112,6 +117,7 @@ def load_ground(lease: Lease) -> Ground:
         number=revisions[-1][3] + 1,
         revision=revisions[-1][2],
         fresh=all(row.intake_revision == revisions[-1][2] for row in observations),
+        proposer=revisions[-1][5] or lease.case.definition.proposer,
     )
 
 
@@ -126,14 +132,19 @@ def propose(lease: Lease) -> Lease | None:
             settling.follow(NewTask("observe"))
         return settling.next_lease
     process = lease.case.definition
-    proposer = proposer_named(process.proposer)
-    proposed = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
+    proposer = find_local(ground.proposer)
+    if proposer is None:
+        # A model is asked over the network and may take long: that waits in the queue for slow work.
+        with settlement(lease) as settling:
+            settling.follow(NewTask("ask_model"))
+        return settling.next_lease
+    answer = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
     failpoint("propose.answered", *lease.about)
     with settlement(lease) as settling:
         try:
-            submit_proposal(settling, process, proposer, proposed, ground)
+            submit_proposal(settling, process, proposer, answer.said, ground)
         except BrokenProposal as error:
-            facts = {"decision": proposed.decision, "problem": error.message}
+            facts = {"decision": answer.decision, "problem": error.message}
             settling.move(Event.PERSON_NEEDED, facts=facts, sets={"reason": "broken_proposal"})
     return settling.next_lease
 

@@ -77,7 +77,7 @@ def list_proposals(case_id: int) -> QuerySet[Proposal]:
     return (
         Proposal.objects.filter(case_id=case_id)
         .defer("snapshot")
-        .select_related("case", "repeats")
+        .select_related("case", "repeats", "advice__call")
         .prefetch_related(_DECISIONS)
         .order_by("number")
     )
@@ -97,7 +97,7 @@ def list_waiting(principal: Principal) -> QuerySet[Proposal]:
 
 def get_proposal(principal: Principal, public_id: str) -> Proposal:
     """One proposal in sight with its case and organisation; one query. Raises NotFound."""
-    rows = Proposal.objects.select_related("case__organisation", "case__department", "repeats")
+    rows = Proposal.objects.select_related("case__organisation", "case__department", "repeats", "advice__call")
     return access.get_visible(rows, public_id, principal, Right.SEE_CASES)
 
 

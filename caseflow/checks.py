@@ -17,12 +17,13 @@ from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
 from django.utils.module_loading import import_string
 
-from approvals.proposers import proposer_named
+from approvals.proposers import proposer_for
 from caseflow.domain.lifecycle import CLOSED
 from caseflow.domain.process import AmountQuorum, EffectSpec, EndingKind, NoticeSpec, Plan, Process, is_personal
 from caseflow.production import wrong_settings
 from caseflow.trying import possible_plans
 from cases.stages import LEASE, RENEW_EVERY, Stage, all_stages
+from integrations.chat import client_of, list_providers
 from integrations.contract import Adapter
 from integrations.registry import get_adapter
 
@@ -39,6 +40,7 @@ def check_installation(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -
     processes, problems = resolved_processes()
     messages += problems
     messages += check_caps()
+    messages += check_models()
     messages += check_stages(all_stages().values())
     for process in processes:
         messages += check_process(process, adapters)
@@ -108,6 +110,21 @@ def check_caps() -> list[CheckMessage]:
     ]
 
 
+def check_models() -> list[CheckMessage]:
+    """A provider of models that nobody could ask is found before a case waits for it."""
+    try:
+        providers = list_providers().values()
+    except ValueError as error:
+        return [_error(6, str(error))]
+    messages: list[CheckMessage] = []
+    for provider in providers:
+        try:
+            client_of(provider)
+        except ValueError as error:
+            messages.append(_error(6, f"the provider of models {provider.name} cannot be asked: {error}"))
+    return messages
+
+
 def check_stages(stages: Iterable[Stage]) -> list[CheckMessage]:
     """A lease outlives its renewal, and a stage's own limit is no shorter than one lease."""
     messages: list[CheckMessage] = []
@@ -158,14 +175,14 @@ def _facts(process: Process) -> Iterator[CheckMessage]:
     names = [source.name for source in process.facts]
     if len(names) != len(set(names)):
         yield _error(11, "two of its facts have one name", process)
-    for path in sorted({*process.critical, *process.personal_facts}):
+    for path in sorted({*process.critical, *process.personal_facts, *process.told_facts}):
         if path.partition(".")[0] not in names:
             yield _error(12, f"the path {path} belongs to no fact of it", process)
 
 
 def _people(process: Process) -> Iterator[CheckMessage]:
     try:
-        proposer_named(process.proposer)
+        proposer_for(process.proposer)
     except KeyError:
         yield _error(13, f"there is no proposer {process.proposer}", process)
     policy = process.approval

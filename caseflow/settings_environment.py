@@ -70,6 +70,10 @@ with env.prefixed("CASEFLOW_"):
     documents_folder = env.str("DOCUMENTS_FOLDER", default="")
     #: "payments=https://pay.example.org,mail=https://mail.example.org": where each outside system is.
     systems: dict[str, str] = env.dict("SYSTEMS", default={})
+    #: '{"main": {"url": "https://llm.example.org/v1", "model": "small-1"}}': as `integrations.chat` says.
+    CASEFLOW_MODELS = env.json("MODELS", default={})
+    #: "main=sk-…": the key of each provider of models.
+    CASEFLOW_MODEL_KEYS: dict[str, str] = env.dict("MODEL_KEYS", default={})
     #: "pay.example.org,mail.example.org:8443": nothing else is ever connected to.
     outgoing_hosts: list[str] = env.list("OUTGOING_HOSTS", default=[])
 database_url = env.str("DATABASE_URL", validate=_is_postgres)

@@ -124,19 +124,22 @@ class HttpClient:
         call_id: str,
         within: timedelta,
         send_by: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        at_most: int = MAX_ANSWER,
     ) -> Answer:
         """Sends exactly once, and nothing from `send_by` on (monotonic seconds). Raises NotSent, NoAnswer."""
         _, fresh = self._pools()
         # The same request gives the same bytes: a system that compares bodies under one key must see no difference.
         content = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
-        headers = [
+        sent = [
             *_headers(call_id),
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(content))),
             ("Idempotency-Key", _header_text(key)),
             ("Connection", "close"),
+            *((name, _header_text(value)) for name, value in (headers or {}).items()),
         ]
-        return _call(fresh, "POST", self._base_url + path, headers, content, _Clock(within, send_by))
+        return _call(fresh, "POST", self._base_url + path, sent, content, _Clock(within, send_by), at_most)
 
     def close(self) -> None:
         """Close the kept connections. The client can be used again afterwards."""

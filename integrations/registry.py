@@ -1,4 +1,4 @@
-"""The adapters by name, as settings name them. Beside `smtp_mail` the only file here that knows Django."""
+"""The adapters by name, as settings name them. Beside `smtp_mail` and `chat` the only file here that knows Django."""
 
 from __future__ import annotations
 

@@ -96,6 +96,11 @@ def _observe_again(order: Order) -> Done:
     return _moved(order)
 
 
+def _ask_again(order: Order) -> Done:
+    """The proposal that waits stays as it is and can no longer be decided; another one follows."""
+    return _moved(order, adds={"returns": 1})
+
+
 def _correct_input(order: Order) -> Done:
     revision = next_revision(order.case, order.data)
     if isinstance(revision, int):
@@ -155,6 +160,7 @@ def _finish(order: Order) -> Done:
 
 _KINDS: Mapping[Kind, Callable[[Order], Done]] = {
     Kind.OBSERVE_AGAIN: _observe_again,
+    Kind.ASK_AGAIN: _ask_again,
     Kind.CORRECT_INPUT: _correct_input,
     Kind.RECONCILE: _reconcile,
     Kind.REPEAT: _repeat,

@@ -104,6 +104,8 @@ class Handler(BaseHTTPRequestHandler):
             request = self._read()
             world = self.server.world
             answer = answer_control(world.ledger, world.faults, request) or world.bells.answer(request)
+            if answer is None:
+                answer = world.model.control(request)
             if answer is not None and answer.status == 200 and request.method == "PATCH":
                 world.bells.changed(KINDS[request.parts[0]], request.parts[1])
             if answer is not None:

@@ -7,6 +7,7 @@ from simulator.bells import Bells
 from simulator.faults import FaultBook
 from simulator.keys import Keys
 from simulator.ledger import Ledger
+from simulator.model import Model
 from simulator.wire import Answer, Request
 
 #: Collections whose changes are rung out, with the kind of their objects.
@@ -19,6 +20,7 @@ class World:
         self.keys = Keys(ledger, key_life)
         self.faults = FaultBook()
         self.bells = Bells()
+        self.model = Model()
 
     def answer(self, request: Request) -> Answer:
         answer = self._answer(request)
@@ -47,6 +49,8 @@ class World:
                 return legacy.find_operation(self.ledger, request)
             case "POST", ("mail", "messages"):
                 return mail.send_message(self.ledger, self.keys, request)
+            case "POST", ("v1", "chat", "completions"):
+                return self.model.answer(request)
             case "GET", ("operations", _):
                 return self.keys.operation(request)
         return Answer.problem(404, "no_such_address")

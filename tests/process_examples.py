@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from approvals.answers import Answer
 from caseflow.domain.process import (
     AmountQuorum,
     ApprovalPolicy,
@@ -90,5 +91,5 @@ class Teller:
     model: str = "parrot-1"
     prompt_version: str = "3"
 
-    def propose(self, *, process: Any, facts: Facts, intake: IntakeBody) -> Proposed:
-        return Teller.says
+    def propose(self, *, process: Any, facts: Facts, intake: IntakeBody) -> Answer:
+        return Answer(proposed=Teller.says)

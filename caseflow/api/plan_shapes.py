@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from actions.models import Action, ActionKind, ActionStatus, ExternalCall
-from approvals.models import Decision, Proposal
+from approvals.models import Advice, Decision, Proposal
 from approvals.selectors import Review
 from approvals.snapshots import effects_of, quorum_of
 from caseflow.domain import words
@@ -86,6 +86,19 @@ class FactBesideNowSerializer(serializers.Serializer[Any]):
     observed_now = serializers.DateTimeField(allow_null=True)
 
 
+class AdviceSerializer(serializers.Serializer[Advice]):
+    """What a model had to do with a plan. Its words are personal text: they are revealed by the name of their field."""
+
+    mode = serializers.ChoiceField(choices=[mode.value for mode in Advice.Mode])
+    took_over = serializers.CharField(help_text="Why the rules proposed, or went without words, instead of the model.")
+    explanation_field = serializers.CharField()
+    restored_field = serializers.CharField(help_text="The same words with the personal values in them.")
+    call_id = serializers.CharField(source="call.call_id", default=None, allow_null=True)
+    provider = serializers.CharField(source="call.provider", default=None, allow_null=True)
+    prompt_digest = serializers.CharField(source="call.prompt_digest", default=None, allow_null=True)
+    answer_schema = serializers.CharField(source="call.schema_version", default=None, allow_null=True)
+
+
 class VersionsSerializer(serializers.Serializer[Proposal]):
     """Who proposed, by which rules."""
 
@@ -94,6 +107,12 @@ class VersionsSerializer(serializers.Serializer[Proposal]):
     schema_version = serializers.CharField()
     prompt_version = serializers.CharField()
     model = serializers.CharField()
+    advice = serializers.SerializerMethodField(help_text="Null where no model was to be asked.")
+
+    @extend_schema_field(AdviceSerializer(allow_null=True))
+    def get_advice(self, proposal: Proposal) -> Any:
+        found = getattr(proposal, "advice", None)
+        return AdviceSerializer(found).data if found is not None else None
 
 
 class ProposalDetailSerializer(serializers.Serializer[Review]):

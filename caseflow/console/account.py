@@ -21,12 +21,14 @@ from cases.models.task import TaskStatus
 from cases.selectors import Happened
 
 from . import vocabulary, words
+from .model_words import problem_text
 from .moments import moment_text
 
 #: Events that may be the cause of where a case stands; the newest of them tells. A new plan ends what was before.
 TELLING = (
     "case.exhausted",
     "case.facts_changed",
+    "case.person_needed",
     "case.approval_lapsed",
     "case.quorum_reached",
     "decision.refused",
@@ -110,6 +112,11 @@ def _told(case: Case, told: Happened) -> list[str]:
         return [gettext("After the decision the facts changed."), *_changes(facts.get("changed") or {})]
     if told.kind == "case.approval_lapsed":
         return [gettext("The approval may not be used any more.")]
+    if told.kind == "case.person_needed" and facts.get("problems"):
+        return [problem_text(one) for one in facts["problems"]]
+    if told.kind == "case.person_needed" and facts.get("missing"):
+        missing = ", ".join(vocabulary.path_label(path) for path in facts["missing"])
+        return [gettext("Nobody could read: %(facts)s.") % {"facts": missing}]
     if told.kind == "decision.refused" and facts.get("code") == "stale_snapshot":
         return [
             gettext("A decision by %(person)s was not accepted: the facts had changed.") % {"person": told.actor_name},

@@ -177,7 +177,9 @@ def gather(case: Case, person: Person, *, revealed: Mapping[str, str] | None = N
         now=gather_now(case, person),
         intake=[value_of(vocabulary.field_label(name), name, body[name], personal=f"intake.{name}") for name in body],
         facts=[_fact(row.name, row.source, row.observed_at, row.value) for row in newest_observations(case.pk)],
-        proposals=list(Proposal.objects.filter(case=case).defer("snapshot").order_by("-number")),
+        proposals=list(
+            Proposal.objects.filter(case=case).select_related("advice__call").defer("snapshot").order_by("-number")
+        ),
         decisions=list(
             Decision.objects.filter(proposal__case=case)
             .select_related("person", "proposal")

@@ -18,6 +18,7 @@ from cases.selectors import list_events
 from cases.wording import event_text
 
 from . import vocabulary, words
+from .model_words import problem_text
 from .moments import moment_text
 
 
@@ -84,6 +85,12 @@ _LABELS = {
     "holder": gettext_lazy("Who has it now"),
     "note_field": gettext_lazy("Note"),
     "problem": gettext_lazy("Problem"),
+    "problems": gettext_lazy("Problems of the answer"),
+    "answer_field": gettext_lazy("Answer of the model"),
+    "missing": gettext_lazy("Missing facts"),
+    "provider": gettext_lazy("Provider of the model"),
+    "model": gettext_lazy("Model"),
+    "prompt": gettext_lazy("Version of the prompt"),
     "quorum": gettext_lazy("Approvals needed"),
     "permitted": gettext_lazy("People who may decide"),
 }
@@ -164,7 +171,11 @@ def _detail(name: str, value: Any) -> Detail:
         return Detail(label, ", ".join(vocabulary.field_label(field) for field in value))
     if name in _RECOVERY_WORDS:
         return Detail(label, gettext(_RECOVERY_WORDS[name].get(value, str(value))))
-    if name in ("reason_field", "evidence_field", "note_field"):
+    if name == "problems":
+        return Detail(label, " ".join(problem_text(one) for one in value))
+    if name == "missing":
+        return Detail(label, ", ".join(vocabulary.path_label(path) for path in value))
+    if name in ("reason_field", "evidence_field", "note_field", "answer_field"):
         return Detail(label, str(value), "personal")
     if name == "field":
         return Detail(label, vocabulary.personal_label(str(value)))

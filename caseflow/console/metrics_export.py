@@ -1,4 +1,4 @@
-"""The page of metrics as a file: every value that stands in its tables, one a line, with where it stands."""
+"""A page of numbers as a file: every value that stands in its tables, one a line, with where it stands."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from audit.services import PLATFORM
 from caseflow.files import sheet_of
 from operations.exporting import put_on_record
 
-from .metrics_page import MetricsPage, gather
+from . import proposers_page
+from .metrics_page import MetricsPage, Sections, all_indicators, gather
 from .tables import Cell
 
-NAME = "metrics"
+#: Name of a page and of its file → what stands on it.
+PAGES: Mapping[str, Sections] = {"metrics": all_indicators, "proposers": proposers_page.sections}
 COLUMNS = {
     "indicator": gettext_lazy("Indicator"),
     "table": gettext_lazy("Table"),
@@ -26,14 +28,14 @@ COLUMNS = {
 }
 
 
-def take_out(person: Person, query: QueryDict, *, form: str) -> StreamingHttpResponse:
+def take_out(person: Person, query: QueryDict, *, what: str, form: str) -> StreamingHttpResponse:
     """What the page of this address shows, as csv or xlsx, on record wherever something was counted. Raises
     NotPermitted where a right ended meanwhile."""
-    page = gather(person, query)
+    page = gather(person, query, PAGES[what])
     lines = list(lines_of(page))
     places = [PLATFORM] if page.scope.organisations is None else page.scope.organisations
-    put_on_record(person, dict.fromkeys(places, len(lines)), what=NAME, form=form, told=page.told)
-    return sheet_of([(name, str(title)) for name, title in COLUMNS.items()], lines, form, name=NAME)
+    put_on_record(person, dict.fromkeys(places, len(lines)), what=what, form=form, told=page.told)
+    return sheet_of([(name, str(title)) for name, title in COLUMNS.items()], lines, form, name=what)
 
 
 def lines_of(page: MetricsPage) -> Iterator[Mapping[str, Any]]:

@@ -12,6 +12,7 @@ from operations.indicators import judging
 from operations.indicators.scope import Scope, Window
 
 from . import charts, words
+from .proposers_page import proposer_label
 from .tables import Cell, Section, Table, age, number, number_text, share
 
 #: Why an approval did not count, by the code of the refusal.
@@ -24,7 +25,6 @@ REFUSALS: dict[str, Promise] = {
     "causer_may_not_decide": gettext_lazy("the person took part in the case"),
     "not_permitted": gettext_lazy("the person had no right to decide"),
 }
-PROPOSERS: dict[str, Promise] = {"rules": gettext_lazy("rules"), "model": gettext_lazy("model")}
 
 
 def sections(scope: Scope, window: Window, *, process: str) -> Iterator[Section]:
@@ -182,5 +182,4 @@ def _proposals(rows: list[judging.ProposalsJudged], broken: list[judging.BrokenA
 
 
 def _proposer(row: judging.ProposalsJudged) -> str:
-    name = str(PROPOSERS.get(row.proposer, row.proposer))
-    return " ".join(part for part in (name, row.model, row.prompt_version) if part)
+    return proposer_label(row.proposer, row.model, row.prompt_version)

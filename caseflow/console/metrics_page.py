@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -56,8 +56,19 @@ class MetricsPage:
         return {name: value for name, value in self.chosen.items() if value}
 
 
-def gather(person: Person, query: QueryDict) -> MetricsPage:
-    """Seventeen queries, however many rows there are."""
+#: Scope, window, process and organisation ("" is every one) → the sections of a page.
+Sections = Callable[[Scope, Window, str, str], Iterator[Section]]
+
+
+def all_indicators(scope: Scope, window: Window, process: str, organisation: str) -> Iterator[Section]:
+    """Thirteen queries."""
+    yield from metrics_of_work.sections(scope, window, process=process, organisation=organisation)
+    yield from metrics_of_trust.sections(scope, window, process=process)
+    yield from metrics_of_time.sections(scope, window, process=process)
+
+
+def gather(person: Person, query: QueryDict, sections: Sections = all_indicators) -> MetricsPage:
+    """Three queries and those of its sections, however many rows there are."""
     organisations = list(access.organisations_with(person, Right.SEE_CASES).order_by("name"))
     slugs = {process.slug: words.newest_title(process.slug) for process in all_processes().values()}
     names = {organisation.slug: organisation.name for organisation in organisations}
@@ -74,13 +85,7 @@ def gather(person: Person, query: QueryDict) -> MetricsPage:
     first = counted.order_by("pk").values_list("created_at", flat=True).first()
     process, organisation = chosen["process"], chosen["organisation"]
     return MetricsPage(
-        sections=[
-            *metrics_of_work.sections(scope, window, process=process, organisation=organisation),
-            *metrics_of_trust.sections(scope, window, process=process),
-            *metrics_of_time.sections(scope, window, process=process),
-        ]
-        if first
-        else [],
+        sections=list(sections(scope, window, process, organisation)) if first else [],
         tabs=[
             Tab(label, address_of(chosen, window="" if one is Window.DAY else one.code), one is window)
             for one, label in zip(Window, (gettext("24 hours"), gettext("7 days"), gettext("30 days")), strict=True)

@@ -95,7 +95,7 @@ ENTRIES: Sequence[Entry] = (
         rights=frozenset({Right.SEE_CASES, Right.OPEN_DOCUMENTS}),
     ),
     Entry("processes", gettext_lazy("Processes"), "change", frozenset({"process"})),
-    Entry("metrics", gettext_lazy("Metrics"), "chart"),
+    Entry("metrics", gettext_lazy("Metrics"), "chart", frozenset({"proposers"})),
     Entry("ops", gettext_lazy("Operations"), "gear", rights=frozenset({Right.RECOVER, PLATFORM})),
     Entry(
         "pauses",

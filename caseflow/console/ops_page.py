@@ -17,6 +17,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from accounts.models import Person
+from approvals.circuits import list_open
+from approvals.models import ProviderCircuit
 from cases.models import WorkerBeat
 from cases.processes import all_processes
 from cases.selectors import list_beats
@@ -89,6 +91,7 @@ def gather(person: Person) -> OpsPage:
         *_of_migrations(missing),
         *_of_exhausted(sum(row.number for row in given_up)),
         *_of_drift(drift_health()),
+        *_of_models(list_open()),
     ]
     newest = list(applied[:NEWEST])
     return OpsPage(
@@ -167,6 +170,16 @@ def _of_exhausted(number: int) -> Iterator[Trouble]:
             number,
         )
         yield Trouble(WAIT, sentence % {"number": number_text(number)}, ["manage.py requeue_tasks"])
+
+
+def _of_models(open_ones: Sequence[ProviderCircuit]) -> Iterator[Trouble]:
+    for one in open_ones:
+        sentence = gettext(
+            "The provider of models %(provider)s is left alone: %(number)s faults in a row, the last is %(code)s. It is"
+            " tried again every minute; rules take over only where an organisation chose so."
+        )
+        said = {"provider": one.provider, "number": number_text(one.failures), "code": one.code}
+        yield Trouble(WAIT, sentence % said, [])
 
 
 def _of_drift(health: DriftHealth) -> Iterator[Trouble]:

@@ -24,6 +24,7 @@ from cases.models import Case
 
 from . import vocabulary, waiting, words
 from .history import Change
+from .model_words import AdviceShown, advice_of
 from .versions_page import RuleResult, changes_between, rule_results
 
 RELATED = 5  #: rows of other cases and of recent effects on the same subject
@@ -129,6 +130,7 @@ class ProposalPage:
     others: Sequence[Case]
     recent: Sequence[Action]
     sent: bool
+    advice: AdviceShown | None
     deciders: Sequence[str] = field(default=())
 
     @property
@@ -216,6 +218,7 @@ def gather(proposal: Proposal, person: Person) -> ProposalPage:
         others=_other_cases(case),
         recent=_recent_effects(case, actions),
         sent=Action.objects.filter(proposal=proposal, first_sent_at__isnull=False).exists(),
+        advice=advice_of(proposal, may_reveal=Right.REVEAL in rights),
         deciders=waiting.deciders_beside(person, proposal) if asks_others else (),
     )
 

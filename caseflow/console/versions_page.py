@@ -21,6 +21,9 @@ from operations.selectors import choices_for
 
 from . import vocabulary, words
 from .history import Change
+from .model_words import CallShown, calls_of
+
+ASK = (Kind.ASK_AGAIN, Kind.OBSERVE_AGAIN)
 
 VERSIONS = 50  #: the newest
 
@@ -50,8 +53,9 @@ class Version:
 @dataclass(frozen=True, slots=True)
 class VersionsPage:
     versions: Sequence[Version]  #: the newest first
+    calls: Sequence[CallShown]  #: each request to a model, the newest first
     refused: str  #: the rule that the last answer of the proposer broke, so that it became no proposal
-    may_ask_again: bool
+    ask_again: str  #: the kind of the order that asks for a new proposal, "" where there is none now
 
 
 def gather(case: Case, person: Person) -> VersionsPage:
@@ -60,6 +64,7 @@ def gather(case: Case, person: Person) -> VersionsPage:
     snapshots = {row.pk: opened(row.snapshot) for row in rows}
     taken_back = {row.repeats_id for row in rows if row.repeats_id}
     facts = {row.name: row.value for row in newest_observations(case.pk)}
+    kinds = choices_for(person, case).kinds
     broken = find_newest_event(case.pk, ["case.person_needed", "case.proposal_ready"])
     standing = next((row.pk for row in rows if row.has_effects), None)
     versions = []
@@ -78,8 +83,9 @@ def gather(case: Case, person: Person) -> VersionsPage:
         )
     return VersionsPage(
         versions=versions[:VERSIONS],
+        calls=calls_of(case),
         refused=str(broken.facts.get("problem", "")) if broken is not None else "",
-        may_ask_again=Kind.OBSERVE_AGAIN in choices_for(person, case).kinds,
+        ask_again=next((kind for kind in ASK if kind in kinds), ""),
     )
 
 

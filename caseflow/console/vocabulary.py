@@ -84,6 +84,8 @@ def personal_label(field: str) -> str:
         return field_label(name)
     if kind == "fact":
         return path_label(name)
+    if kind == "model":
+        return gettext("Words of the model")
     if kind == "note":
         return gettext("Note")
     return gettext("Evidence") if kind == "recovery" and name.endswith(".evidence") else gettext("Reason")

@@ -77,6 +77,7 @@ STAGES = {
     "check": gettext_lazy("Start the check"),
     "observe": gettext_lazy("Read the facts"),
     "propose": gettext_lazy("Prepare a proposal"),
+    "ask_model": gettext_lazy("Ask the model"),
     "expire": gettext_lazy("The time for a decision ends"),
     "find_deciders": gettext_lazy("Look whether enough people may decide"),
     "execute": gettext_lazy("Send the change"),

@@ -178,6 +178,14 @@ ADVICE: dict[str, Advice] = {
         Step.OBSERVE_AGAIN,
         _("The proposal was checked against the rules and refused before anybody saw it."),
     ),
+    "model_answer_invalid": Advice(
+        Turn.STOP,
+        Step.OBSERVE_AGAIN,
+        _("The model was asked three times, each time with the errors of its last answer. Nothing of it was used."),
+    ),
+    "facts_missing": Advice(
+        Turn.FIX_INPUT, Step.CORRECT_INPUT, _("Every fact was read three times; what the decision needs is not there.")
+    ),
     "no_decider": Advice(
         Turn.ADMINISTRATOR, Step.GRANT_RIGHT, _("Everybody with the right took part in the case, or nobody has it.")
     ),

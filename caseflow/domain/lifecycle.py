@@ -44,6 +44,7 @@ class Event(StrEnum):
     DATA_ASKED = "data_asked"
     RETURNED = "returned"
     RETURNED_TOO_OFTEN = "returned_too_often"
+    ASKED_AGAIN = "asked_again"
     EXPIRED = "expired"
     WITHDRAWN = "withdrawn"
     FACTS_CHANGED = "facts_changed"
@@ -187,6 +188,7 @@ _ROWS = [
     _T(_S.WAITING_APPROVAL, _E.DATA_ASKED, _S.WAITING_DATA, _given("notify", "data_due")),
     _T(_S.WAITING_APPROVAL, _E.RETURNED, _S.CHECKING, _OBSERVE),
     _T(_S.WAITING_APPROVAL, _E.RETURNED_TOO_OFTEN, _S.NEEDS_ATTENTION),
+    _T(_S.WAITING_APPROVAL, _E.ASKED_AGAIN, _S.CHECKING, _OBSERVE, _SETTLED),
     _T(_S.WAITING_APPROVAL, _E.DATA_RECEIVED, _S.CHECKING, _OBSERVE),
     _T(_S.WAITING_APPROVAL, _E.EXPIRED, _S.NEEDS_ATTENTION),
     # Too few people are left who may decide (ADR 0004).

@@ -195,6 +195,9 @@ class Process(ABC):
     critical: ClassVar[tuple[str, ...]] = ()  #: paths a decision depends on
     endings: ClassVar[Mapping[str, Ending]]
     proposer: ClassVar[str] = "rules"
+    prompts: ClassVar[str] = ""  #: folder of `approvals/prompts`; without one no model is asked
+    told_facts: ClassVar[tuple[str, ...]] = ()  #: paths a model may be told; personal ones go as placeholders
+    told_intake: ClassVar[tuple[str, ...]] = ()  #: fields a model may be told; personal ones go as fenced text
     approval: ClassVar[ApprovalPolicy | None] = ApprovalPolicy()
     retry: ClassVar[Mapping[str, RetryPolicy]] = {}
     table: ClassVar[Table] = STANDARD

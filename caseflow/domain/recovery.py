@@ -16,6 +16,7 @@ from .roles import Right
 
 class Kind(StrEnum):
     OBSERVE_AGAIN = "observe_again"
+    ASK_AGAIN = "ask_again"
     CORRECT_INPUT = "correct_input"
     RECONCILE = "reconcile"
     REPEAT = "repeat"
@@ -44,6 +45,7 @@ class Need(StrEnum):
     KEY_LIVES = "key_not_alive"  #: the system honours keys and this one is younger than its life
     CANNOT_LAND = "may_still_land"  #: its unanswered request can no longer be carried out
     PLAN_STANDS = "effects_not_confirmed"  #: every effect of the plan is CONFIRMED, or it closes with notices only
+    ASKED_SELDOM = "asked_too_often"  #: the case came back less often than it may
     NOTICE_LEFT = "no_notice_left"  #: a notice of that plan is not CONFIRMED
 
 
@@ -76,6 +78,7 @@ class Standing:
     doubt: Doubt | None = None
     plan_stands: bool = False
     notice_left: bool = False
+    returns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,9 @@ class Obstacle:
     guards: tuple[Guard, ...] = ()
 
 
+#: Times that a case may come back, or a proposer be asked again, before a person has to look (design §4).
+MAX_RETURNS = 3
+
 _STOPPED = frozenset({State.NEEDS_ATTENTION})
 _SETTLED, _BEGUN, _UNDONE = Guard.NO_EFFECTS_OPEN, Guard.PLAN_BEGUN, Guard.NO_EFFECTS_DONE
 
@@ -107,6 +113,7 @@ RULES: Mapping[Kind, Rule] = {
     rule.kind: rule
     for rule in (
         Rule(Kind.OBSERVE_AGAIN, _STOPPED, (_SETTLED,), starts="observe"),
+        Rule(Kind.ASK_AGAIN, frozenset({State.WAITING_APPROVAL}), (_SETTLED, Need.ASKED_SELDOM), starts="observe"),
         Rule(Kind.CORRECT_INPUT, _STOPPED, (_SETTLED,), rights=(Right.RECOVER, Right.SUPPLY_DATA), starts="observe"),
         Rule(
             Kind.RECONCILE,
@@ -148,6 +155,7 @@ RULES: Mapping[Kind, Rule] = {
 
 _EVENTS: Mapping[Kind, Event] = {
     Kind.OBSERVE_AGAIN: Event.OBSERVE_AGAIN,
+    Kind.ASK_AGAIN: Event.ASKED_AGAIN,
     Kind.CORRECT_INPUT: Event.INPUT_CORRECTED,
     Kind.RECONCILE: Event.RECONCILE_ORDERED,
     Kind.REPEAT: Event.REPEAT_ORDERED,
@@ -168,6 +176,7 @@ _HOLDS: Mapping[Guard | Need, Callable[[Standing], bool]] = {
     Need.KEY_LIVES: lambda at: at.doubt is not None and at.doubt.key_lives,
     Need.CANNOT_LAND: lambda at: at.doubt is not None and at.doubt.cannot_land,
     Need.PLAN_STANDS: lambda at: at.plan_stands,
+    Need.ASKED_SELDOM: lambda at: at.returns + 1 < MAX_RETURNS,
     Need.NOTICE_LEFT: lambda at: at.notice_left,
 }
 

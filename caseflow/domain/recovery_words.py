@@ -8,6 +8,7 @@ from .words import gettext_noop as _
 
 KINDS: dict[str, str] = {
     "observe_again": _("Check again"),
+    "ask_again": _("Ask for a new proposal"),
     "correct_input": _("Correct the input"),
     "reconcile": _("Check with the service"),
     "repeat": _("Repeat with the same key"),
@@ -37,6 +38,7 @@ REASONS: dict[str, str] = {
     "key_not_alive": _("The service does not honour this key any more, so a repeat could happen twice."),
     "may_still_land": _("The unanswered request may still be carried out. Record “not done” later."),
     "effects_not_confirmed": _("Not every change of the plan is confirmed."),
+    "asked_too_often": _("The case came back too often. Decide on this proposal, or close the case."),
     "no_notice_left": _("Every message of the plan is confirmed."),
     "another_action": _("Another change is the one with the unknown result."),
     "status_changed": _("The state of the change is no longer the one that was seen."),
@@ -70,6 +72,16 @@ CONFIRMATIONS: dict[str, Confirmation] = {
         _("Nothing is sent outside. You do not decide on what is proposed afterwards."),
         _("Check again"),
         _AGAIN,
+    ),
+    "ask_again": Confirmation(
+        _("Ask for a new proposal in case {case}?"),
+        _(
+            "The facts are read anew and whoever proposes is asked again. The proposal that waits now can no longer be"
+            " decided."
+        ),
+        _("Nothing is sent outside. You do not decide on what is proposed afterwards."),
+        _("Ask for a new proposal"),
+        _("The earlier proposal stays in the history as it is."),
     ),
     "correct_input": Confirmation(
         _("Correct the input of case {case}?"),

@@ -145,6 +145,14 @@ REASONS: dict[str, Word] = {
             " case end without that message; then send the notice."
         ),
     ),
+    "model_answer_invalid": Word(
+        _("The model gave no usable answer"),
+        _("Its answers were checked and refused, also after two repairs. Read why, then ask again or decide by hand."),
+    ),
+    "facts_missing": Word(
+        _("Facts are missing for a decision"),
+        _("They were read again twice and are still not there. Find them out, then check again."),
+    ),
     "broken_proposal": Word(_("The proposal broke a rule"), _("Read which rule, then ask again or handle it by hand.")),
     "no_decider": Word(
         _("Too few people may decide"),
@@ -202,6 +210,7 @@ EVENTS: dict[str, str] = {
     "case.closing_notices_confirmed": _("Closing notice accepted by the mail server"),
     "case.undoing_notices_confirmed": _("Notice of the undoing accepted by the mail server"),
     "case.notices_unconfirmed": _("A notice was not confirmed"),
+    "case.asked_again": _("A person asked for a new proposal"),
     "case.observe_again": _("A person asked to check again"),
     "case.input_corrected": _("A person corrected the input"),
     "case.reconcile_ordered": _("A person ordered to check the result"),
@@ -236,6 +245,10 @@ EVENTS: dict[str, str] = {
     "obligation.overdue": _("What was promised was not there in time"),
     "drift.found": _("The service now says something else than it confirmed"),
     "transition.refused": _("A forbidden change was refused"),
+    "model.needs_check": _("The model misses facts; they are read again"),
+    "model.rules_took_over": _("The model was not to be had; the rules proposed instead"),
+    "model.gave_no_words": _("The model gave no explanation; the rules proposed without one"),
+    "proposer.chosen": _("Another proposer was chosen"),
     "settlement.late": _("A result came after the case had moved on"),
     "hold.taken": _("Somebody took the case"),
     "hold.handed_over": _("The case was handed over"),

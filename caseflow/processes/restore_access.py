@@ -60,6 +60,9 @@ class RestoreAccess(Process):
         "subscription.currency",
         "subscription.customer_id",
     )
+    prompts = "restore_access"
+    told_facts = (*critical, "customer.language", "customer.email")
+    told_intake = ("customer_id", "subscription_id", "payment_id", "claim")
     endings = {
         "restore_access": Ending(
             EndingKind.ACT,
@@ -107,7 +110,9 @@ class RestoreAccess(Process):
         if subscription.get("status") == "not_found":
             return _because("subscription_not_found", "subscription.status")
         if owners != {intake["customer_id"]}:
-            return _because("another_account", "payment.customer_id", "subscription.customer_id")
+            # An owner that is not known is no evidence: nobody could find it.
+            named = ("payment.customer_id", "subscription.customer_id")
+            return _because("another_account", *(path for path in named if value_at(facts, path) is not None))
         if status == "refunded":
             return _because("payment_refunded", "payment.status")
         if status == "failed":

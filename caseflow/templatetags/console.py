@@ -13,9 +13,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
+from approvals.models import Proposal
 from caseflow.console import moments, vocabulary, words
 from caseflow.console.history import Happened
 from caseflow.console.icons import ICONS
+from caseflow.console.model_words import proposer_text
 from caseflow.console.path import path_of
 from cases.wording import event_text
 
@@ -82,6 +84,17 @@ def personal(context: Mapping[str, Any], field: str) -> dict[str, Any]:
         "erased": known.erased,
         "may_reveal": known.may_reveal,
     }
+
+
+@register.filter
+def proposed_by(proposal: Proposal) -> str:
+    return proposer_text(proposal)
+
+
+@register.filter
+def slug_of(kind: str) -> str:
+    """The kind of an order as its address says it."""
+    return kind.replace("_", "-")
 
 
 @register.filter

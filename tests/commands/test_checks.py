@@ -14,6 +14,7 @@ from caseflow import checks, trying
 from caseflow.checks import (
     check_caps,
     check_installation,
+    check_models,
     check_process,
     check_stages,
     check_versions,
@@ -37,6 +38,21 @@ def test_a_cap_of_nothing_is_no_cap_and_an_error(caps: dict[str, int], name: str
     assert check_caps() == []
     setattr(settings, f"CASEFLOW_{name}", caps)
     assert [message.id for message in check_installation(None)] == ["caseflow.E030"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"main": {"model": "small-1"}},
+        {"main": {"url": "https://llm.example.org/v1", "model": "small-1", "prices": {"in": "cheap"}}},
+        {"main": {"url": "https://llm.example.org/v1", "model": "small-1"}},  # no host that may be reached
+        {"my llm": {"url": "http://127.0.0.1:9/v1", "model": "small-1"}},
+    ],
+)
+def test_a_provider_of_models_that_nobody_could_ask_is_an_error(said: dict[str, Any], settings: Any) -> None:
+    assert check_models() == []
+    settings.CASEFLOW_MODELS = said
+    assert [message.id for message in check_installation(None)] == ["caseflow.E006"]
 
 
 class _WithoutNotifying(RestoreAccess):

@@ -41,17 +41,17 @@ LENGTHS = ("day", "week", "month")
 
 #: Page → what it asks in all: the session, the person, four of the frame (reach, counts, health, pauses), its own.
 PRICES = {
-    "home": 10, "drift": 12, "help": 6, "metrics": 22, "metrics of a month": 22, "ops": 17, "me": 6,
+    "home": 10, "drift": 12, "help": 6, "metrics": 22, "metrics of a month": 22, "proposers": 14, "ops": 18, "me": 6,
     "approvals": 8, "approvals of everybody": 8, "proposal": 17,
     "approve": 18, "reject": 18, "return": 18, "ask-data": 18,
     "audit": 10, "pauses": 10, "pause-end": 9, "people-of": 13, "people-grant": 9, "people-revoke": 10,
-    "machines": 12, "machine-create": 9, "machine-rotate": 9, "machine-owner": 10, "machine-revoke": 10,
+    "choose-proposer": 9, "machines": 12, "machine-create": 9, "machine-rotate": 9, "machine-owner": 10, "machine-revoke": 10,
     "bell-create": 8, "bell-rotate": 9,
     "actions": 9, "unknown results": 9, "action": 15, "attention": 12, "attention, narrowed": 12,
     "processes": 8, "process": 10, "search": 7, "search for nothing": 11, "search for many": 10,
     "bulks": 8, "bulk": 11, "preview": 11, "cases": 11, "cases, narrowed": 11,
     "case": 28, "case in doubt": 28, "case that stopped": 26,
-    "case-timeline": 12, "case-facts": 17, "case-proposals": 17, "order-recovery": 12, "recovery": 23,
+    "case-timeline": 12, "case-facts": 17, "case-proposals": 18, "order-recovery": 12, "recovery": 23,
     "reports": 14, "report": 24, "report-ask": 9, "report-correct": 9, "document": 12, "schedules": 8, "schedule": 10,
     # Without a frame: parts that are looked at again, a file, and what leads on to another page.
     "case-status": 9, "bulk-status": 5, "process-mermaid": 2, "document-download": 8,
@@ -161,7 +161,7 @@ class House:
             "export": ["cases"],
             "proposal withdraw approve reject return ask-data": proposal,
             "pause-end": [Pause.objects.latest("pk").public_id],
-            "people-of people-grant machines machine-create bell-create": [acme],
+            "people-of people-grant choose-proposer machines machine-create bell-create": [acme],
             "people-revoke": [acme, viewer.pk, "viewer"],
             "machine-rotate machine-owner machine-switch": of_machine,
             "machine-revoke": [*of_machine, token.prefix],

@@ -57,6 +57,14 @@ class RestoreBlindly(RestoreQuickly):
         return replace(plan, notices=[replace(notice, system="blind_mail") for notice in plan.notices])
 
 
+class RestoreWithModel(RestoreQuickly):
+    """A model proposes."""
+
+    slug = "restore_with_model"
+    proposer = "model"
+    retry = {**RestoreQuickly.retry, "ask_model": HURRY}
+
+
 class RestoreForgetfully(RestoreAccess):
     """Its effects go to a system that forgets keys."""
 
@@ -67,7 +75,7 @@ class RestoreForgetfully(RestoreAccess):
         return replace(plan, effects=[replace(effect, system="forgetful_subscriptions") for effect in plan.effects])
 
 
-PROCESSES = [RestoreQuickly, RestoreBriefly, RestoreBlindly, RestoreForgetfully]
+PROCESSES = [RestoreQuickly, RestoreBriefly, RestoreBlindly, RestoreWithModel, RestoreForgetfully]
 ADAPTERS = [BlindMail, ForgetfulSubscriptions]
 ENVIRONMENT = {
     "DJANGO_SETTINGS_MODULE": "caseflow.settings_faults",

@@ -5,7 +5,6 @@ from __future__ import annotations
 #: What a shown row leaves out, said in the report beside it.
 LEFT_OUT = {
     "C06": "mark comes before bell here, so published-before-marked cannot occur; the duplicate message was sent",
-    "C16": "shown with the rules as proposer; that both calls of a model are costed comes with models",
     "C31": "what changes and is not checked by the outside system itself is not seen by the read-back",
     "C44": "the day of a clock change is arithmetic, shown by tests/domain/test_periods.py",
     "C46": "a migration during a run comes with the first migration that changes a table in use",

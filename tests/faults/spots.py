@@ -142,6 +142,18 @@ def one_proposal(harness: Harness, ticket: Ticket) -> None:
     assert len(proposals) == 1, f"{len(proposals)} proposals"
 
 
+def both_requests_costed(harness: Harness, ticket: Ticket) -> None:
+    """The model was asked twice, each request has its costs, and one proposal came of it."""
+    one_proposal(harness, ticket)
+    calls = harness.ask(
+        "SELECT m.outcome, m.cost FROM approvals_modelcall m JOIN cases_case c ON c.id = m.case_id"
+        " WHERE c.external_id = %s ORDER BY m.id",
+        ticket.external_id,
+    )
+    assert [call["outcome"] for call in calls] in (["lost", "answered"], ["answered", "answered"]), calls
+    assert all(call["cost"] is not None for call in calls), calls
+
+
 #: Each for the first, second and last attempt, with the same and with another worker.
 EXECUTION = (
     Spot("C21", "approved, before the attempt's call began", "execute.before_begin", "execute", busy_before),
@@ -218,5 +230,15 @@ ONCE = (
         *("C32", "notice sent, before the mark; the channel is blind", "notify.answered", "notify"),
         process="restore_blindly",
         ends=("NEEDS_ATTENTION",),
+    ),
+    Spot(
+        *("C16", "a model answered, before its answer was kept", "ask_model.answered", "ask_model"),
+        process="restore_with_model",
+        after=both_requests_costed,
+    ),
+    Spot(
+        *("C17", "a model's proposal written, not committed", "ask_model.before_commit", "ask_model"),
+        process="restore_with_model",
+        after=both_requests_costed,
     ),
 )

@@ -156,6 +156,7 @@ BODIES: dict[str, Callable[[House, Values], list[Body]]] = {
     "console:report-ask": _asked_for,
     "console:report-correct": _said(reason="probe"),
     "console:schedule": _schedule,
+    "console:choose-proposer": _said(process="restore_access", proposer="rules"),
     "console:reject": _pressed,
     "console:return": _pressed,
     "console:ask-data": _pressed,

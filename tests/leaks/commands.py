@@ -25,8 +25,8 @@ ROOMS = ("accounts", "actions", "approvals", "audit", "cases", "caseflow", "docu
 
 #: For who holds the machine and its database: they take no `--as`, since they show no case or only to its owner.
 OF_THE_MACHINE = frozenset({
-    "bootstrap", "grant_platform", "run_dispatcher", "run_workers", "seal_audit", "show_process", "show_roles",
-    "verify_audit", "verify_broker", "verify_invariants",
+    "bootstrap", "evaluate_proposer", "grant_platform", "run_dispatcher", "run_workers", "seal_audit", "show_process",
+    "show_roles", "verify_audit", "verify_broker", "verify_invariants",
 })  # fmt: skip
 
 
@@ -98,6 +98,7 @@ ASKED: dict[str, Callable[[House], Iterator[Asked]]] = {
     "requeue_tasks": _repair(),
     "purge": _purge,
     "grant_role": _grant_role,
+    "choose_proposer": _in_organisation(after=("--process", "restore_access", "--proposer", "rules", "--json")),
     "request_report": _in_organisation(after=_REPORT),
     "resume_installation": lambda house: iter([Asked([], [])]),
 }

@@ -157,7 +157,7 @@ SOURCES: list[tuple[str, Source]] = [
         Source(_schedules, {"organisation": NOWHERE, "number": NOBODY}),
     ),
     (
-        r"(people|machines|doorbells|schedules|reports/ask)/<str:organisation>/",
+        r"(people|machines|doorbells|schedules|choosing|reports/ask)/<str:organisation>/",
         Source(_organisation, {"organisation": NOWHERE}),
     ),
     (

@@ -26,7 +26,7 @@ TABLE: dict[Start, dict[str, str]] = {
     at.received: ANYWHERE,
     at.checking: ANYWHERE,
     at.waiting_for_data: ANYWHERE,
-    at.waiting_for_decision: ANYWHERE,
+    at.waiting_for_decision: ANYWHERE | {"ask_again": "CHECKING"},
     at.approved: ANYWHERE,
     at.sent_and_unanswered: {"reconcile": "EXECUTING"},
     at.sent_and_turned_away: ANYWHERE,

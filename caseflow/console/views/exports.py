@@ -21,14 +21,14 @@ from caseflow.sheets import FORMS
 @console_page
 def export(request: HttpRequest, what: str) -> HttpResponseBase:
     """The rows that the list of this address shows, or the numbers of the metrics."""
-    if what not in (*LISTS, metrics_export.NAME):
+    if what not in (*LISTS, *metrics_export.PAGES):
         raise Http404
     person, form = person_of(request), request.POST.get("form", "")
     form = form if form in FORMS else FORMS[0]
     query = request.POST.get("query", "").replace("\x00", "").removeprefix("?")
-    if what == metrics_export.NAME:
+    if what in metrics_export.PAGES:
         limit(request, "export")
-        return metrics_export.take_out(person, QueryDict(query), form=form)
+        return metrics_export.take_out(person, QueryDict(query), what=what, form=form)
     sheet, rows_of = LISTS[what]
     rows, told = rows_of(person, QueryDict(query))
     limit(request, "export")
