@@ -26,6 +26,16 @@ def _is_web_address(value: str) -> None:
         raise ValidationError("An address begins with http:// or https://.")
 
 
+def _is_log_format(value: str) -> None:
+    if value not in ("", "json", "line"):
+        raise ValidationError("A log is written as json or line.")
+
+
+def _are_long(values: list[str]) -> None:
+    if any(len(value) < 32 for value in values):
+        raise ValidationError("A token of CASEFLOW_METRICS_TOKENS is shorter than 32 characters.")
+
+
 def _rate(value: str) -> tuple[int, int]:
     """`60/300`: sixty in five minutes; `0/1`: without a limit."""
     most, _, seconds = value.partition("/")
@@ -63,6 +73,10 @@ with env.prefixed("CASEFLOW_"):
     session_limit = env.int("SESSION_LIMIT_HOURS", default=12)
     limits: dict[str, tuple[int, int]] = env.dict("LIMITS", subcast_values=_rate, default={})
     log_level = env.str("LOG_LEVEL", default="INFO")
+    #: json or line; unsaid: json for web, workers and dispatcher, line for commands that a person types.
+    log_format = env.str("LOG_FORMAT", default="", validate=_is_log_format)
+    #: Who shows one of these as a Bearer token reads /metrics; two while one is replaced by another.
+    CASEFLOW_METRICS_TOKENS: list[str] = env.list("METRICS_TOKENS", default=[], validate=_are_long)
     #: Outside the database: where seals of the audit trail lie, and the private key that signs them.
     CASEFLOW_SEAL_FOLDER = env.str("SEAL_FOLDER", default="")
     CASEFLOW_SEAL_KEY_FILE = env.str("SEAL_KEY_FILE", default="")

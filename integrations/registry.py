@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 
 from integrations.contract import Adapter
 from integrations.outgoing import AllowList
+from integrations.tracing import note_calls
 
 _adapters: dict[str, Adapter] = {}
 _lock = threading.Lock()
@@ -69,6 +70,7 @@ def _make(name: str) -> Adapter:
         options.setdefault("base_url", getattr(settings, "SIMULATOR_URL", ""))
         options["allowed"] = outgoing()
     adapter: Adapter = adapter_class(**options)
+    note_calls(name, adapter)
     return adapter
 
 

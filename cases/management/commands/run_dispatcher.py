@@ -7,6 +7,8 @@ import signal
 import threading
 import time
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import dramatiq
@@ -18,7 +20,7 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from cases.actors import run_task
 from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
-from cases.dispatching import IDLE, TOP_UP, WINDOW, seconds_to_next, sweep
+from cases.dispatching import IDLE, TOP_UP, WINDOW, Ring, seconds_to_next, sweep
 from cases.models.task import QUICK, SLOW
 
 log = logging.getLogger("caseflow.dispatcher")
@@ -41,7 +43,8 @@ class Command(BaseCommand):
         while not stopped.is_set():
             try:
                 listener.ensure()
-                done = sweep([QUICK, SLOW], ring, window=window)
+                with told() as rings:
+                    done = sweep([QUICK, SLOW], rings, window=window)
                 pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
@@ -123,6 +126,22 @@ class Listener:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+@contextmanager
+def told() -> Iterator[Ring]:
+    """Rings that one log line names, however the sweep ends: between a case's tasks and who works on them it stands."""
+    task_ids: list[int] = []
+
+    def ring_and_note(queue: str, task_id: int) -> None:
+        task_ids.append(task_id)
+        ring(queue, task_id)
+
+    try:
+        yield ring_and_note
+    finally:
+        if task_ids:
+            log.info("rung", extra={"number": len(task_ids), "task_ids": task_ids})
 
 
 def ring(queue: str, task_id: int) -> None:
