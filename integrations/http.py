@@ -133,10 +133,32 @@ class HttpClient:
             *_headers(call_id),
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(content))),
-            ("Idempotency-Key", _header_text(key)),
+            ("Idempotency-Key", _header_text(key, 255)),
             ("Connection", "close"),
         ]
         return _call(fresh, "POST", self._base_url + path, headers, content, _Clock(within, send_by))
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        *,
+        within: timedelta,
+        send_by: float | None = None,
+    ) -> Answer:
+        """One request as the caller wrote it, sent exactly once over a connection of its own.
+
+        Raises NotSent, NoAnswer, and ValueError for what cannot stand in a header.
+        """
+        _, fresh = self._pools()
+        named = {"User-Agent": "caseflow", "Accept": "application/json", **headers}
+        named |= {"Accept-Encoding": "identity", "Connection": "close"}
+        if content is not None:
+            named["Content-Length"] = str(len(content))
+        written = [(name, _header_text(value)) for name, value in named.items()]
+        return _call(fresh, method, self._base_url + path, written, content, _Clock(within, send_by))
 
     def close(self) -> None:
         """Close the kept connections. The client can be used again afterwards."""
@@ -297,13 +319,13 @@ def _headers(call_id: str) -> list[tuple[str, str]]:
         ("User-Agent", "caseflow"),
         ("Accept", "application/json"),
         ("Accept-Encoding", "identity"),
-        ("X-Request-Id", _header_text(call_id)),
+        ("X-Request-Id", _header_text(call_id, 255)),
     ]
 
 
-def _header_text(text: str) -> str:
-    if not text or len(text) > 255 or not text.isascii() or not text.isprintable():
-        raise ValueError("a key or call id is 1 to 255 printable ASCII characters")
+def _header_text(text: str, longest: int = 1024) -> str:
+    if not text or len(text) > longest or not text.isascii() or not text.isprintable():
+        raise ValueError(f"a header is 1 to {longest} printable ASCII characters")
     return text
 
 
