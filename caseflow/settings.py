@@ -7,7 +7,7 @@ cookies, and `production` says what no installation that others reach may run wi
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from caseflow import production
+from caseflow import production, settings_systems
 from caseflow.settings_environment import *  # noqa: F403
 from caseflow.settings_environment import (
     CASEFLOW_ROLE,
@@ -43,7 +43,8 @@ ADAPTERS = {
     "documents.recipients": "documents.recipients.Recipients",
 }
 
-ADAPTER_OPTIONS = {name: {"base_url": address} for name, address in systems.items()}
+_chosen, ADAPTER_OPTIONS = settings_systems.chosen()
+ADAPTERS |= _chosen
 CASEFLOW_OUTGOING_HOSTS = outgoing_hosts
 
 #: The explicit list of processes; a new process is one more line.

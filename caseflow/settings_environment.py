@@ -84,6 +84,12 @@ with env.prefixed("CASEFLOW_"):
     documents_folder = env.str("DOCUMENTS_FOLDER", default="")
     #: "payments=https://pay.example.org,mail=https://mail.example.org": where each outside system is.
     systems: dict[str, str] = env.dict("SYSTEMS", default={})
+    #: A secret or restricted key, for systems written as "payments=stripe+https://api.stripe.com".
+    stripe_key = env.str("STRIPE_KEY", default="")
+    #: pause_collection, or cancel_at_period_end: how this business stops a subscription at Stripe.
+    stripe_stops_by = env.str("STRIPE_STOPS_BY", default="pause_collection")
+    #: A file in TOML or JSON with a table for each outside system that is described rather than programmed.
+    rest_file = env.str("REST_FILE", default="")
     #: "pay.example.org,mail.example.org:8443": nothing else is ever connected to.
     outgoing_hosts: list[str] = env.list("OUTGOING_HOSTS", default=[])
 database_url = env.str("DATABASE_URL", validate=_is_postgres)

@@ -25,6 +25,7 @@ from integrations.outgoing import AllowList, NotOnTheList, place_of
 
 MAX_ANSWER = 1024 * 1024  #: bytes
 KEEP_ALIVE = 20.0  #: seconds; shorter than what servers usually keep
+LONGEST_HEADER = 4096  #: characters; a signed token is long
 MAX_CONNECTIONS = 32  #: per adapter and process
 
 
@@ -88,15 +89,20 @@ def path_of(*parts: str) -> str:
 
 
 class HttpClient:
-    def __init__(self, base_url: str, *, allowed: AllowList | None = None) -> None:
-        """Without `allowed` only the host of `base_url` is. Raises ValueError for an address that is none, or not
-        allowed."""
+    def __init__(
+        self, base_url: str, *, allowed: AllowList | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Without `allowed` only the host of `base_url` is. `headers` go with every request, such as who we are.
+
+        Raises ValueError for an address that is none, or not allowed, and for what cannot stand in a header.
+        """
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
             raise ValueError(f"{base_url!r} is not the base address of a system")
         self._allowed = allowed or AllowList.of_address(base_url)
         self._allowed.require(*place_of(base_url))
         self._base_url = base_url.rstrip("/")
+        self._own = [(name, _header_text(value, LONGEST_HEADER)) for name, value in (headers or {}).items()]
         self._pid = 0
         self._lock = threading.Lock()
 
@@ -107,7 +113,7 @@ class HttpClient:
         """
         clock = _Clock(within)
         kept, fresh = self._pools()
-        headers = _headers(call_id)
+        headers = [*_headers(call_id), *self._own]
         try:
             return _call(kept, "GET", self._base_url + path, headers, None, clock, at_most)
         except NoAnswer as lost:
@@ -131,9 +137,10 @@ class HttpClient:
         content = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
         headers = [
             *_headers(call_id),
+            *self._own,
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(content))),
-            ("Idempotency-Key", _header_text(key, 255)),
+            ("Idempotency-Key", _header_text(key)),
             ("Connection", "close"),
         ]
         return _call(fresh, "POST", self._base_url + path, headers, content, _Clock(within, send_by))
@@ -157,7 +164,7 @@ class HttpClient:
         named |= {"Accept-Encoding": "identity", "Connection": "close"}
         if content is not None:
             named["Content-Length"] = str(len(content))
-        written = [(name, _header_text(value)) for name, value in named.items()]
+        written = [(name, _header_text(value, LONGEST_HEADER)) for name, value in named.items()] + self._own
         return _call(fresh, method, self._base_url + path, written, content, _Clock(within, send_by))
 
     def close(self) -> None:
@@ -319,11 +326,11 @@ def _headers(call_id: str) -> list[tuple[str, str]]:
         ("User-Agent", "caseflow"),
         ("Accept", "application/json"),
         ("Accept-Encoding", "identity"),
-        ("X-Request-Id", _header_text(call_id, 255)),
+        ("X-Request-Id", _header_text(call_id)),
     ]
 
 
-def _header_text(text: str, longest: int = 1024) -> str:
+def _header_text(text: str, longest: int = 255) -> str:
     if not text or len(text) > longest or not text.isascii() or not text.isprintable():
         raise ValueError(f"a header is 1 to {longest} printable ASCII characters")
     return text

@@ -68,6 +68,7 @@ def _make(name: str) -> Adapter:
     options = dict(getattr(settings, "ADAPTER_OPTIONS", {}).get(name, {}))
     if getattr(adapter_class, "speaks_http", False):
         options.setdefault("base_url", getattr(settings, "SIMULATOR_URL", ""))
+    if getattr(adapter_class, "takes_allowed", False):
         options["allowed"] = outgoing()
     adapter: Adapter = adapter_class(**options)
     note_calls(name, adapter)

@@ -59,7 +59,7 @@ class Told:
 class StripeSystem(System):
     """The common part of the adapters for Stripe: one client, and what its errors mean."""
 
-    speaks_http: ClassVar[bool] = True
+    takes_allowed: ClassVar[bool] = True
     read_deadline: ClassVar[timedelta] = timedelta(seconds=5)  #: whole call, look-ups too
     perform_deadline: ClassVar[timedelta] = timedelta(seconds=10)  #: whole call; Stripe's writes may take seconds
 
