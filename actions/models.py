@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pgtrigger
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 
@@ -137,7 +138,10 @@ class ExternalCall(models.Model):
     external_id = models.CharField(max_length=200, default="")
 
     class Meta:
-        indexes = [models.Index(fields=["action", "id"], name="call_of_action")]
+        indexes = [
+            models.Index(fields=["action", "id"], name="call_of_action"),
+            BrinIndex(fields=["begun_at"], autosummarize=True, name="call_by_time"),
+        ]
         triggers = [
             pgtrigger.Protect(name="kept", operation=pgtrigger.Delete),
             pgtrigger.Protect(

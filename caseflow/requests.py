@@ -14,6 +14,9 @@ from caseflow import traces
 
 log = logging.getLogger("caseflow.request")
 
+#: What machines ask every few seconds, and what comes along with a page.
+OFTEN = (*QUIET_PATHS, "/metrics")
+
 HEADER = "X-Request-Id"
 #: What may stand in a log line and a header without being able to forge another one.
 SANE = re.compile(r"[A-Za-z0-9._:-]{8,64}", re.ASCII)
@@ -40,8 +43,7 @@ class RequestIdMiddleware:
 
 def _tell(request: HttpRequest, response: HttpResponse, piece: traces.Piece) -> None:
     """One line a request. Of its address only the route and the public ids: the rest may be what somebody wrote."""
-    # What machines ask every few seconds would hide the rest.
-    level = logging.DEBUG if request.path_info.startswith(QUIET_PATHS) else logging.INFO
+    level = logging.DEBUG if request.path_info.startswith(OFTEN) else logging.INFO
     if not log.isEnabledFor(level):
         return
     said = {"method": request.method, "status": response.status_code, "ms": piece.ms}

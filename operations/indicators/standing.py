@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from caseflow.domain.lifecycle import OPEN
-
 from .scope import Scope, ask, within
-
-OPEN_VALUES = sorted(state.value for state in OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +53,13 @@ class Totals:
 
 _STATES = f"""
 SELECT process, state, count(*), min(state_since) FILTER (WHERE closed_at IS NULL) FROM cases_case
-WHERE {within("organisation_id")} AND (%(closed)s OR state = ANY(%(open)s)) GROUP BY process, state ORDER BY 1, 2
+WHERE {within("organisation_id")} AND (%(closed)s OR closed_at IS NULL) GROUP BY process, state ORDER BY 1, 2
 """
 
 _STOPPED = f"""
 SELECT process, reason, count(*), min(state_since) FROM cases_case
-WHERE {within("organisation_id")} AND state = 'NEEDS_ATTENTION' GROUP BY process, reason ORDER BY 4, 1, 2
+WHERE {within("organisation_id")} AND closed_at IS NULL AND state = 'NEEDS_ATTENTION'
+GROUP BY process, reason ORDER BY 4, 1, 2
 """
 
 _UNKNOWN = f"""
@@ -76,7 +73,7 @@ WITH cases AS (
          min(state_since) FILTER (WHERE state = 'WAITING_APPROVAL') AS oldest_decision,
          count(*) FILTER (WHERE state = 'NEEDS_ATTENTION') AS attention,
          min(state_since) FILTER (WHERE state = 'NEEDS_ATTENTION') AS oldest_attention
-  FROM cases_case WHERE {within("organisation_id")} AND state = ANY(%(open)s)),
+  FROM cases_case WHERE {within("organisation_id")} AND closed_at IS NULL),
 doubts AS (
   SELECT count(*) AS unknown, min(first_sent_at) AS oldest_unknown FROM actions_action
   WHERE {within("organisation_id")} AND status = 'UNKNOWN' AND kind = 'effect')
@@ -86,7 +83,7 @@ SELECT * FROM cases, doubts
 
 def count_states(scope: Scope, *, closed: bool = False) -> list[StateCount]:
     """H1: cases per process and state; closed ones only when asked for, as they are the many."""
-    return [StateCount(*row) for row in ask(_STATES, scope, open=OPEN_VALUES, closed=closed)]
+    return [StateCount(*row) for row in ask(_STATES, scope, closed=closed)]
 
 
 def count_stopped(scope: Scope) -> list[StoppedCount]:
@@ -101,4 +98,4 @@ def count_unknown(scope: Scope) -> list[UnknownCount]:
 
 def count_totals(scope: Scope) -> Totals:
     """What a badge shows; equal to the sums of the lists above at the same moment."""
-    return Totals(*ask(_TOTALS, scope, open=OPEN_VALUES)[0])
+    return Totals(*ask(_TOTALS, scope)[0])
