@@ -92,6 +92,10 @@ with env.prefixed("CASEFLOW_"):
     rest_file = env.str("REST_FILE", default="")
     #: "pay.example.org,mail.example.org:8443": nothing else is ever connected to.
     outgoing_hosts: list[str] = env.list("OUTGOING_HOSTS", default=[])
+    #: Where an organisation's administrators may have webhooks sent besides those hosts; "*": to any public address.
+    CASEFLOW_HOOK_HOSTS: list[str] = env.list("HOOK_HOSTS", default=[])
+    #: Whether those may stand in a private network (http on this very machine, too): a helpdesk of the house.
+    CASEFLOW_HOOK_PRIVATE = env.bool("HOOK_PRIVATE", default=False)
 database_url = env.str("DATABASE_URL", validate=_is_postgres)
 database_owner_url = env.str("DATABASE_OWNER_URL", default="", validate=_is_postgres)
 REDIS_URL = env.str("REDIS_URL")

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 
 import httpcore2
 
-from integrations.outgoing import AllowList, NotOnTheList, place_of
+from integrations.outgoing import AllowList, NotOnTheList, NotPublic, is_public, place_of
 
 MAX_ANSWER = 1024 * 1024  #: bytes
 KEEP_ALIVE = 20.0  #: seconds; shorter than what servers usually keep
@@ -90,9 +90,15 @@ def path_of(*parts: str) -> str:
 
 class HttpClient:
     def __init__(
-        self, base_url: str, *, allowed: AllowList | None = None, headers: Mapping[str, str] | None = None
+        self,
+        base_url: str,
+        *,
+        allowed: AllowList | None = None,
+        headers: Mapping[str, str] | None = None,
+        public_only: bool = False,
     ) -> None:
         """Without `allowed` only the host of `base_url` is. `headers` go with every request, such as who we are.
+        `public_only`: a name that leads to an address of a private network is refused, where somebody else chose it.
 
         Raises ValueError for an address that is none, or not allowed, and for what cannot stand in a header.
         """
@@ -101,6 +107,7 @@ class HttpClient:
             raise ValueError(f"{base_url!r} is not the base address of a system")
         self._allowed = allowed or AllowList.of_address(base_url)
         self._allowed.require(*place_of(base_url))
+        self._public_only = public_only
         self._base_url = base_url.rstrip("/")
         self._own = [(name, _header_text(value, LONGEST_HEADER)) for name, value in (headers or {}).items()]
         self._pid = 0
@@ -180,9 +187,13 @@ class HttpClient:
         with self._lock:
             if self._pid != os.getpid():
                 self._pid = os.getpid()
-                self._kept = _pool(self._allowed, keep=MAX_CONNECTIONS)
-                self._fresh = _pool(self._allowed, keep=0)
+                self._kept = _pool(self._backend(), keep=MAX_CONNECTIONS)
+                self._fresh = _pool(self._backend(), keep=0)
             return self._kept, self._fresh
+
+
+    def _backend(self) -> _DeadlineBackend:
+        return _DeadlineBackend(self._allowed, public_only=self._public_only)
 
 
 class _Clock:
@@ -217,8 +228,9 @@ _current = threading.local()
 class _DeadlineBackend(httpcore2.NetworkBackend):
     """Every wait on the socket gets what is left of the call, so that dripping bytes cannot stretch it."""
 
-    def __init__(self, allowed: AllowList) -> None:
+    def __init__(self, allowed: AllowList, *, public_only: bool = False) -> None:
         self._allowed = allowed
+        self._public_only = public_only
 
     def connect_tcp(
         self,
@@ -238,6 +250,9 @@ class _DeadlineBackend(httpcore2.NetworkBackend):
             raise httpcore2.ConnectError(f"the name {host} is not known") from error
         refusal: Exception = httpcore2.ConnectError(f"the name {host} has no address")
         for address in dict.fromkeys(str(entry[4][0]) for entry in found):
+            # The very address that is connected to: a name may lead elsewhere each time it is asked.
+            if self._public_only and not is_public(address):
+                raise NotPublic(host, address)
             try:
                 stream = httpcore2.SyncBackend().connect_tcp(
                     address, port, clock.left(httpcore2.ConnectTimeout), socket_options=socket_options or []
@@ -276,13 +291,13 @@ class _DeadlineStream(httpcore2.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-def _pool(allowed: AllowList, *, keep: int) -> httpcore2.ConnectionPool:
+def _pool(backend: _DeadlineBackend, *, keep: int) -> httpcore2.ConnectionPool:
     return httpcore2.ConnectionPool(
         max_connections=MAX_CONNECTIONS,
         max_keepalive_connections=keep,
         keepalive_expiry=KEEP_ALIVE,
         retries=0,
-        network_backend=_DeadlineBackend(allowed),
+        network_backend=backend,
     )
 
 
@@ -308,6 +323,8 @@ def _call(
             return Answer(response.status, named, bytes(body))
     except NotOnTheList as error:
         raise NotSent("host_not_allowed", str(error)) from error
+    except NotPublic as error:
+        raise NotSent("address_not_public", str(error)) from error
     except httpcore2.ConnectError as error:
         refused = isinstance(error.__cause__, ConnectionRefusedError) or "refused" in str(error).lower()
         raise NotSent("connection_refused" if refused else "no_connection", str(error)) from error

@@ -7,7 +7,7 @@ from django.db import models
 from audit.models import AppendOnly
 
 from .bulk_models import Bulk, BulkItem
-from .hook_models import Hook, HookDelivery, HookSecret
+from .hook_models import Hook, HookDelivery, HookReading, HookSecret
 from .recovery_models import Recovery
 from .report_models import Obligation, ObligationEdition, ReportSchedule
 
@@ -18,6 +18,7 @@ __all__ = [
     "DriftRun",
     "Hook",
     "HookDelivery",
+    "HookReading",
     "HookSecret",
     "Obligation",
     "ObligationEdition",
