@@ -98,6 +98,12 @@ class Action(models.Model):
                 condition=models.Q(kind=ActionKind.EFFECT, first_sent_at__isnull=False),
                 name="action_sent_by_system",
             ),
+            # Messages that were given up, which somebody may have to look after.
+            models.Index(
+                fields=["settled_at"],
+                condition=models.Q(kind=ActionKind.NOTICE, status__in=[ActionStatus.REFUSED, ActionStatus.UNKNOWN]),
+                name="action_failed_notices",
+            ),
             models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="action_by_external_id"),
         ]
         triggers = [

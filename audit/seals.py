@@ -133,7 +133,7 @@ def write_seal(
 
 
 def newest_seal_at(folder: Path) -> datetime | None:
-    """When the newest seal says it was made, unverified: only `read_seals` knows whether it is one. None without any."""
+    """When the newest seal says it was made; None without any. Only `read_seals` knows whether it is a seal."""
     for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True):
         try:
             with path.open("rb") as file:

@@ -40,7 +40,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 where PostgreSQL and Redis answer and every migration is applied, else 503 with the name of what is missing."""
+    """200 where PostgreSQL and Redis answer and every migration is applied, else 503 with what is missing."""
     found = _answers(connection.get_connection_params())
     return JsonResponse(found, status=200 if set(found.values()) == {OK} else 503)
 

@@ -1,7 +1,7 @@
 """The ids that tie the log lines of one piece of work together: request, case, task, action, call (requirement H10).
 
-They are bound to the thread that works and stand on every line that it writes, whoever writes it. Ids only: what somebody
-wrote, is called or paid is never bound.
+They are bound to the thread that works and stand on every line that it writes, whoever writes it. Ids only: what
+somebody wrote, is called or paid is never bound.
 """
 
 from __future__ import annotations

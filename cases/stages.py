@@ -49,7 +49,7 @@ _stages: dict[str, Stage] = {}
 
 
 def register(stage: Stage) -> Stage:
-    """The stage as it is known from here on: it tells the log of each run. Raises ValueError for a name that is taken."""
+    """The stage as it is known from here on: it tells of each run. Raises ValueError for a name that is taken."""
     if stage.name in _stages:
         raise ValueError(f"the stage {stage.name} is registered twice")
     _stages[stage.name] = replace(stage, run=told(stage.run))

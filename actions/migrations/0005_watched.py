@@ -2,7 +2,7 @@
 
 import django.contrib.postgres.indexes
 from django.contrib.postgres.operations import AddIndexConcurrently
-from django.db import migrations
+from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
@@ -18,6 +18,14 @@ class Migration(migrations.Migration):
             model_name="externalcall",
             index=django.contrib.postgres.indexes.BrinIndex(
                 autosummarize=True, fields=["begun_at"], name="call_by_time"
+            ),
+        ),
+        AddIndexConcurrently(
+            model_name="action",
+            index=models.Index(
+                condition=models.Q(("kind", "notice"), ("status__in", ["REFUSED", "UNKNOWN"])),
+                fields=["settled_at"],
+                name="action_failed_notices",
             ),
         ),
     ]

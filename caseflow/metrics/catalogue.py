@@ -93,7 +93,7 @@ DRIFT_CHECKED = _gauge("drift_last_run_checked", "Effects that the newest compar
 DRIFT_UNREADABLE = _gauge("drift_last_run_unreadable", "Effects that it could not read.", page="/console/metrics/")
 DRIFT_AGE = _gauge("drift_last_run_age_seconds", "Since the newest comparison was through; missing before the first.",
                    page="/console/drift/")  # fmt: skip
-NOTICES = _gauge("notices_failed", "Messages REFUSED or UNKNOWN of cases that need attention.", "system", "status")
+NOTICES = _gauge("notices_failed", "Messages given up, of 24 hours: REFUSED, or UNKNOWN for good.", "system", "status")
 STAFF_UNSENT = _gauge("staff_mail_waiting", "Mail to staff that was not tried yet.")
 STAFF_FAILED = _gauge("staff_mail_failed", "Mail to staff that the mail server did not take, of 24 hours.")
 

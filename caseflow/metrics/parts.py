@@ -120,7 +120,7 @@ def _drift(now: datetime) -> Samples:
 
 
 def _notices(now: datetime) -> Samples:
-    for row in upkeep.failed_notices():
+    for row in upkeep.failed_notices(Window.DAY.length):
         yield Sample(the.NOTICES, (row.system, row.status), row.number)
     yield Sample(the.STAFF_UNSENT, (), upkeep.staff_mail_waiting().number)
     yield Sample(the.STAFF_FAILED, (), upkeep.staff_mail_failed(Window.DAY.length))

@@ -1,4 +1,4 @@
-"""GET /metrics: for who shows a token of the settings, and for a platform operator who is signed in; for nobody else."""
+"""GET /metrics: for who shows a token of the settings, and for a platform operator who is signed in."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def _is_ours(token: str) -> bool:
-    # All are compared, so that the time says nothing of which one it was.
-    return any([hmac.compare_digest(token.encode(), ours.encode()) for ours in settings.CASEFLOW_METRICS_TOKENS])
+    return any(hmac.compare_digest(token.encode(), ours.encode()) for ours in settings.CASEFLOW_METRICS_TOKENS)
 
 
 def _operates(request: HttpRequest) -> bool:

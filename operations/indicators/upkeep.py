@@ -15,9 +15,9 @@ from audit.models import WaitingEvent
 from cases.models import WorkerBeat
 from cases.pausing import live_pauses
 from cases.selectors import list_beats
+from operations.models import Obligation, Recovery
+from operations.report_opening import still_missing
 
-from ..models import Obligation, Recovery
-from ..report_opening import still_missing
 from .scope import PLATFORM, SINCE, ask
 
 
@@ -50,17 +50,16 @@ class PauseCount:
 
 @dataclass(frozen=True, slots=True)
 class FailedNotices:
-    """Messages of cases that need attention now: refused, or of unknown fate."""
+    """Messages of one system that were given up: refused, or of unknown fate."""
 
     system: str
     status: str
     number: int
 
 
-_FAILED_NOTICES = """
-SELECT a.system, a.status, count(*) FROM cases_case c JOIN actions_action a ON a.case_id = c.id
-WHERE c.closed_at IS NULL AND c.state = 'NEEDS_ATTENTION' AND a.kind = 'notice' AND a.status IN ('REFUSED', 'UNKNOWN')
-GROUP BY 1, 2 ORDER BY 1, 2
+_FAILED_NOTICES = f"""
+SELECT system, status, count(*) FROM actions_action
+WHERE kind = 'notice' AND status IN ('REFUSED', 'UNKNOWN') AND settled_at > {SINCE} GROUP BY 1, 2 ORDER BY 1, 2
 """
 
 _FAILED_STAFF_NOTICES = f"SELECT count(*) FROM accounts_staffnotice WHERE outcome = 'failed' AND at > {SINCE}"
@@ -118,9 +117,9 @@ def events_unnumbered() -> Waiting:
     return Waiting(**WaitingEvent.objects.aggregate(number=Count("pk"), oldest=Min("event__at")))
 
 
-def failed_notices() -> list[FailedNotices]:
-    """One query over the cases that need attention."""
-    return [FailedNotices(*row) for row in ask(_FAILED_NOTICES, PLATFORM)]
+def failed_notices(within: timedelta) -> list[FailedNotices]:
+    """Given up within that time; one query."""
+    return [FailedNotices(*row) for row in ask(_FAILED_NOTICES, PLATFORM, length=within)]
 
 
 def estimate_rows() -> list[tuple[str, int]]:

@@ -55,14 +55,22 @@ class ExhaustedCount:
     newest: datetime
 
 
+#: Each lot is found by an index of just that lot; of the timers, which are the many, by the index alone.
 _QUEUES = f"""
-SELECT t.queue, count(*) FILTER (WHERE t.status = 'due' AND t.available_at <= clock.now),
-       min(t.available_at) FILTER (WHERE t.status = 'due' AND t.available_at <= clock.now),
-       count(*) FILTER (WHERE t.status = 'due' AND t.available_at > clock.now),
-       count(*) FILTER (WHERE t.status = 'leased'), min(a.begun_at)
-FROM (SELECT clock_timestamp() AS now) clock, cases_task t
-LEFT JOIN cases_attempt a ON a.task_id = t.id AND a.number = t.attempt AND t.status = 'leased'
-WHERE t.status IN ('due', 'leased') AND {within("t.organisation_key")} GROUP BY t.queue ORDER BY t.queue
+WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now),
+live AS (
+  SELECT queue, organisation_key, available_at, false AS leased, NULL::timestamptz AS begun_at FROM cases_task
+  WHERE status = 'due' AND rung_at IS NULL
+  UNION ALL
+  SELECT queue, organisation_key, available_at, false, NULL FROM cases_task
+  WHERE status IN ('due', 'leased') AND rung_at IS NOT NULL AND status = 'due'
+  UNION ALL
+  SELECT queue, organisation_key, NULL, true, (SELECT a.begun_at FROM cases_attempt a
+                                               WHERE a.task_id = t.id AND a.number = t.attempt)
+  FROM cases_task t WHERE status = 'leased')
+SELECT queue, count(*) FILTER (WHERE available_at <= clock.now), min(available_at) FILTER (WHERE available_at <= clock.now),
+       count(*) FILTER (WHERE available_at > clock.now), count(*) FILTER (WHERE leased), min(begun_at)
+FROM live, clock WHERE {within("organisation_key")} GROUP BY queue ORDER BY queue
 """
 
 #: An attempt that was given back tried nothing.

@@ -7,6 +7,9 @@ from typing import Any
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
+from caseflow.metrics.catalogue import METRICS
+
+LABELS = {metric.name: metric.labels for metric in METRICS}
 TOKEN = "a-token-of-this-test-of-32-characters-and-more"
 Read = dict[str, dict[tuple[str, ...], float]]  #: metric → values of its labels, in their order → number
 
@@ -23,5 +26,6 @@ def scrape(settings: Any) -> Read:
     found: Read = {}
     for family in text_string_to_metric_families(answer.content.decode()):
         assert family.type == "gauge"
-        found[family.name] = {tuple(sample.labels.values()): sample.value for sample in family.samples}
+        labels = LABELS[family.name]
+        found[family.name] = {tuple(map(sample.labels.__getitem__, labels)): sample.value for sample in family.samples}
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from tests.generated.making import make_cases
 from tests.operations.bulks import stopped
 from tests.operations.test_drift import regular
 from tests.watching.scraping import TOKEN, ask, scrape
-from tests.watching.truth import TRUTH
+from tests.watching.truth import TRUTH, Numbers
 
 #: Of the scrape itself: no row says them.
 OF_THE_SCRAPE = {"collect_failed", "collect_seconds"}
@@ -98,16 +98,33 @@ def report_that_is_late(engine: Engine, case: int) -> None:
 def test_every_metric_says_what_the_rows_say_and_has_something_to_say(world: Engine, settings: Any) -> None:
     read = scrape(settings)
     assert {PREFIX + name for name in TRUTH.keys() | OF_THE_SCRAPE} == read.keys() == {one.name for one in METRICS}
-    for name, truth in TRUTH.items():
-        found, said = read[PREFIX + name], truth()
-        assert found.keys() == said.keys(), name
-        # Ages grow while they are compared.
-        assert found == pytest.approx(said, abs=5 if name.endswith("seconds") else 1e-6), name
-        assert found, f"{name} says nothing here, so nothing is known of it"
+    wrong = dict.fromkeys(TRUTH, (Numbers(), Numbers()))
+    # Tasks fall due and moments leave their window meanwhile: what is said was true before or is true after.
+    before = {name: truth() for name, truth in TRUTH.items()}
+    for _ in range(3):
+        read = scrape(settings)
+        after = {name: TRUTH[name]() for name in wrong}
+        found = {name: read[PREFIX + name] for name in wrong}
+        wrong = {name: (found[name], after[name]) for name in wrong if not _fits(name, found, before, after)}
+        before = after
+        if not wrong:
+            break
+    assert wrong == {}
+    for name in TRUTH:
+        assert read[PREFIX + name], f"{name} says nothing here, so nothing is known of it"
     assert set(read[f"{PREFIX}collect_failed"].values()) == {0.0}
     assert read[f"{PREFIX}collect_failed"].keys() == read[f"{PREFIX}collect_seconds"].keys()
-    whole_scrape_finds_its_rows_by_indexes()
     labels_are_codes(read, world)
+    whole_scrape_finds_its_rows_by_indexes()
+
+
+def _fits(name: str, found: Mapping[str, Numbers], *truths: Mapping[str, Numbers]) -> bool:
+    """Ages grow while they are compared."""
+    off = 5 if name.endswith("seconds") else 1e-6
+    return any(
+        found[name].keys() == truth[name].keys() and found[name] == pytest.approx(truth[name], abs=off)
+        for truth in truths
+    )
 
 
 def labels_are_codes(read: dict[str, dict[tuple[str, ...], float]], world: Engine) -> None:
@@ -125,23 +142,26 @@ def labels_are_codes(read: dict[str, dict[tuple[str, ...], float]], world: Engin
         assert words & {word for (word,) in cursor.fetchall()} - {""} == set()
 
 
-#: Tables with a row or more for every case there ever was, and the indexes that hold only what is open or rare.
+#: Tables with a row or more for each case there ever was (not for each report or difference, which are rare), and the indexes that hold only what is open or rare.
 GROWING = {
     "cases_case", "cases_task", "cases_attempt", "actions_action", "actions_externalcall", "approvals_proposal",
-    "approvals_decision", "audit_auditevent", "operations_driftfinding", "accounts_staffnotice", "operations_obligation",
+    "approvals_decision", "audit_auditevent", "accounts_staffnotice",
 }  # fmt: skip
 SMALL = {
     "case_open", "task_one_live", "task_due_unrung", "task_next_due", "task_rung", "task_leased", "action_in_doubt",
     "staff_notice_unsent", "obligation_overdue", "recovery_one_open_of_a_kind",
 }  # fmt: skip
 
+WAYS_OF_SMALL_TABLES = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_presorted_aggregate")
+
 
 def whole_scrape_finds_its_rows_by_indexes() -> None:
     """EXPLAIN of each statement: what reads a growing table does it by a small index, or between bounds of a large one.
 
-    Sequential scans are off, as they are for a planner that knows a large table: one that is left has no other way.
+    What a planner does with small tables is off: a whole scan that is left has no other way.
     """
-    statements = []
+    statements: list[tuple[str, Any]] = []
+    found: list[tuple[str, str]] = []
 
     def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if sql.lstrip().startswith(("SELECT", "WITH")) and "set_config" not in sql:
@@ -152,15 +172,15 @@ def whole_scrape_finds_its_rows_by_indexes() -> None:
         list(collecting.measure())
     assert len(statements) >= len(collecting.PARTS)
     with connection.cursor() as cursor:
-        cursor.execute("SET enable_seqscan = off")
+        for way in WAYS_OF_SMALL_TABLES:
+            cursor.execute(f"SET {way} = off")
         try:
             for sql, params in statements:
                 cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
-                for node in _nodes(cursor.fetchone()[0][0]["Plan"]):
-                    whole = _reads_all_of(node)
-                    assert not whole, f"{whole}: {sql}"
+                found += [(_reads_all_of(node), sql) for node in _nodes(cursor.fetchone()[0][0]["Plan"])]
         finally:
-            cursor.execute("RESET enable_seqscan")
+            cursor.execute("RESET ALL")
+    assert [(whole, sql) for whole, sql in found if whole] == []
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

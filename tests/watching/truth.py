@@ -97,9 +97,9 @@ def is_paused(task: Task) -> bool:
     live = [pause for pause in Pause.objects.filter(ended_at=None) if pause.until is None or pause.until > NOW(UTC)]
     return task.organisation_key != 0 and any(
         pause.organisation_id in (None, task.organisation_key)
-        and (pause.kind in ("all", "organisation") or pause.kind == "process" and task.process.startswith(f"{pause.key}:"))
+        and (pause.kind in ("all", "organisation") or (pause.kind == "process" and f"{pause.key}:" in task.process))
         for pause in live
-    )  # fmt: skip
+    )
 
 
 def overdue() -> list[Task]:
@@ -185,7 +185,9 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "cases_attention_oldest_seconds": lambda: aged(((c.process, c.reason), c.state_since) for c in stopped()),
     "cases_moved_recent": moves,
     "cases_timed_recent": lambda: counted(case.process for case in timed()),
-    "case_seconds_recent": lambda: summed(((c.process, part.value), seconds(c, part)) for c in timed() for part in Part),
+    "case_seconds_recent": lambda: summed(
+        ((case.process, part.value), seconds(case, part)) for case in timed() for part in Part
+    ),
     "case_seconds_recent_quantile": quantiles,
     "tasks_due": lambda: queues(is_due),
     "tasks_later": lambda: queues(lambda task: task.status == "due" and not is_due(task)),
@@ -226,7 +228,7 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "drift_last_run_age_seconds": lambda: one((NOW(UTC) - run().ended_at).total_seconds()),  # type: ignore[operator]
     "notices_failed": lambda: counted(
         (a.system, a.status)
-        for case in stopped() for a in case.actions.filter(kind="notice", status__in=["REFUSED", "UNKNOWN"])
+        for a in Action.objects.filter(kind="notice", status__in=["REFUSED", "UNKNOWN"], settled_at__gt=ago(days=1))
     ),
     "staff_mail_waiting": lambda: one(sum(not row.outcome for row in StaffNotice.objects.all())),
     "staff_mail_failed": lambda: one(
