@@ -142,7 +142,8 @@ def labels_are_codes(read: dict[str, dict[tuple[str, ...], float]], world: Engin
         assert words & {word for (word,) in cursor.fetchall()} - {""} == set()
 
 
-#: Tables with a row or more for each case there ever was (not for each report or difference, which are rare), and the indexes that hold only what is open or rare.
+#: Tables with a row or more for each case there ever was (reports and differences are rare), and the indexes that hold
+#: only what is open or rare.
 GROWING = {
     "cases_case", "cases_task", "cases_attempt", "actions_action", "actions_externalcall", "approvals_proposal",
     "approvals_decision", "audit_auditevent", "accounts_staffnotice",

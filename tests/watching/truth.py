@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import time
 from typing import Any
 
 from django.conf import settings
@@ -253,7 +255,9 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "reports_late_oldest_seconds": lambda: aged(((), row.grace_until) for row in late_reports()),
     "audit_unnumbered": lambda: one(WaitingEvent.objects.count()),
     "audit_unnumbered_oldest_seconds": lambda: aged(((), row.event.at) for row in WaitingEvent.objects.all()),
-    "seal_age_seconds": lambda: one(0),  # the world was sealed a moment ago
+    "seal_age_seconds": lambda: one(
+        time() - max(path.stat().st_mtime for path in Path(settings.CASEFLOW_SEAL_FOLDER).glob("*.seal"))
+    ),
     "effects_held": held,
     "rows_estimated": estimates,  # right after ANALYZE
 }  # fmt: skip
