@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse
@@ -46,7 +47,7 @@ def _tell(request: HttpRequest, response: HttpResponse, piece: traces.Piece) -> 
     level = logging.DEBUG if request.path_info.startswith(OFTEN) else logging.INFO
     if not log.isEnabledFor(level):
         return
-    said = {"method": request.method, "status": response.status_code, "ms": piece.ms}
+    said: dict[str, Any] = {"method": request.method, "status": response.status_code, "ms": piece.ms}
     if (match := request.resolver_match) is not None:
         traces.bind_ids(*match.kwargs.values())
         said["route"] = match.route

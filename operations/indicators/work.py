@@ -68,7 +68,8 @@ live AS (
   SELECT queue, organisation_key, NULL, true, (SELECT a.begun_at FROM cases_attempt a
                                                WHERE a.task_id = t.id AND a.number = t.attempt)
   FROM cases_task t WHERE status = 'leased')
-SELECT queue, count(*) FILTER (WHERE available_at <= clock.now), min(available_at) FILTER (WHERE available_at <= clock.now),
+SELECT queue, count(*) FILTER (WHERE available_at <= clock.now),
+       min(available_at) FILTER (WHERE available_at <= clock.now),
        count(*) FILTER (WHERE available_at > clock.now), count(*) FILTER (WHERE leased), min(begun_at)
 FROM live, clock WHERE {within("organisation_key")} GROUP BY queue ORDER BY queue
 """

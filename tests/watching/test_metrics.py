@@ -213,6 +213,8 @@ def test_a_scrape_is_for_a_token_or_who_looks_after_the_platform(db: None, setti
         client = Client()
         client.force_login(people[name], backend="django.contrib.auth.backends.ModelBackend")
         assert client.get("/metrics").status_code == status
+        # Who may look is led there.
+        assert ('href="/metrics"' in client.get("/console/metrics/").content.decode()) is (status == 200)
     settings.CASEFLOW_METRICS_TOKENS = []
     assert Client().get("/metrics", headers={"Authorization": "Bearer "}).status_code == 401
 
