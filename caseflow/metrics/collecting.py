@@ -26,6 +26,8 @@ SCRAPE_LIMIT = 8.0  #: seconds after which no further part is begun; Prometheus 
 #: Values of one label within one metric. Codes come from outside systems, too, and each makes a line that is kept.
 MOST_VALUES = 40
 OTHER = "other"
+
+_LIMIT = "SELECT set_config('statement_timeout', %s, true)"  # of this transaction, in milliseconds
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}|0\.[59]|", re.ASCII)
 
 
@@ -70,7 +72,7 @@ def measure() -> Iterator[Sample]:
 def _within_limit(part: Part, now: datetime) -> list[Sample]:
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{PART_LIMIT * 1000:.0f}"])
+            cursor.execute(_LIMIT, [f"{PART_LIMIT * 1000:.0f}"])
         return list(part(now))
 
 
