@@ -124,6 +124,8 @@ def _outside() -> Iterator[tuple[str, str]]:
     for name, table in described().items():
         if not _is_https(str(table.get("base_url", ""))):
             yield "CASEFLOW_REST_FILE", f"{name} is not asked by https"
+    if told.CASEFLOW_HOOK_PRIVATE and "*" in told.CASEFLOW_HOOK_HOSTS:
+        yield "CASEFLOW_HOOK_PRIVATE", "beside CASEFLOW_HOOK_HOSTS=* lets requests be sent to anything inside"
     if told.stripe_key.startswith(("sk_test_", "rk_test_")):
         yield "CASEFLOW_STRIPE_KEY", "is a key of Stripe's test mode"
 

@@ -191,7 +191,6 @@ class HttpClient:
                 self._fresh = _pool(self._backend(), keep=0)
             return self._kept, self._fresh
 
-
     def _backend(self) -> _DeadlineBackend:
         return _DeadlineBackend(self._allowed, public_only=self._public_only)
 

@@ -189,7 +189,7 @@ def _is_private_number(host: str) -> bool:
 
 def _check(organisation: Organisation, wanted: Wanted) -> None:
     if not wanted.kinds or not set(wanted.kinds) <= set(Hook.Kind.values):
-        raise BadInput(code="unknown_kind", path="$.kinds", problem="at least one of the known kinds")
+        raise BadInput(code="unknown_change", path="$.kinds", problem="at least one of the known kinds")
     match wanted.channel:
         case Hook.Channel.WEBHOOK:
             check_url(wanted.url)
@@ -204,7 +204,7 @@ def _check(organisation: Organisation, wanted: Wanted) -> None:
             raise BadInput(code="unknown_channel", path="$.channel", problem="webhook or ticket")
     Organisation.objects.select_for_update().get(pk=organisation.pk)
     if Hook.objects.filter(organisation=organisation, is_active=True).count() >= MOST_HOOKS:
-        raise BadInput(code="too_many", path="$", problem=f"more than {MOST_HOOKS} at work")
+        raise BadInput(code="too_many_hooks", path="$", problem=f"more than {MOST_HOOKS} at work")
 
 
 def _keep_reading(hook: Hook) -> None:

@@ -41,6 +41,9 @@ def test_a_described_system_reads_the_facts_of_a_programmed_one(
         with pytest.raises(ReadFailed) as failed:
             told.read("subscription", subscription, call_id="call-4")
     assert failed.value.code == "not_readable"
+    # A wrong address answers 404, too; only the system's own word makes that a fact.
+    with closing(described("payments", f"{outside.url}/elsewhere")) as lost, pytest.raises(ReadFailed):
+        lost.read("payment", payment, call_id="call-7")
     facts = described_subscriptions.read("subscription", subscription, call_id="call-5")
     assert facts == subscriptions.read("subscription", subscription, call_id="call-6")
 
