@@ -97,6 +97,12 @@ NOTICES = _gauge("notices_failed", "Messages given up, of 24 hours: REFUSED, or 
 STAFF_UNSENT = _gauge("staff_mail_waiting", "Mail to staff that was not tried yet.")
 STAFF_FAILED = _gauge("staff_mail_failed", "Mail to staff that the mail server did not take, of 24 hours.")
 
+HOOKS_FAILING = _gauge("hooks_failing", "Active listeners for which something was given up and nothing arrived since.",
+                       "channel", page="/console/admin/machines/")  # fmt: skip
+HOOKS_FAILING_AGE = _gauge("hooks_failing_oldest_seconds", "Since when the first of them fails.", "channel")
+DELIVERIES = _gauge("hook_deliveries", "What listeners were not told yet (waiting), or were not (failed).", "status")
+HOOKS_LAG = _gauge("hooks_reading_lag_seconds", "How far the reading of the history for active listeners is behind.")
+
 # People ---------------------------------------------------------------------------------------------------------------
 
 DECISIONS = _gauge("decisions_recent", "Decisions within 5 minutes.", "process", "kind")

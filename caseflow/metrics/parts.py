@@ -126,6 +126,15 @@ def _notices(now: datetime) -> Samples:
     yield Sample(the.STAFF_FAILED, (), upkeep.staff_mail_failed(Window.DAY.length))
 
 
+def _hooks(now: datetime) -> Samples:
+    for channel, failing in upkeep.failing_hooks():
+        yield Sample(the.HOOKS_FAILING, (channel,), failing.number)
+        yield from _age(the.HOOKS_FAILING_AGE, (channel,), failing.oldest, now)
+    for status, number in upkeep.count_deliveries():
+        yield Sample(the.DELIVERIES, (status,), number)
+    yield from _age(the.HOOKS_LAG, (), upkeep.read_for_hooks(), now)
+
+
 def _decisions(now: datetime) -> Samples:
     for row in lately.count_decisions(PLATFORM):
         yield Sample(the.DECISIONS, (row.process, row.kind), row.number)
@@ -173,8 +182,9 @@ def _rows(now: datetime) -> Samples:
 PARTS: dict[str, Part] = {
     "states": _states, "attention": _stopped, "moves": _moves, "times": _times, "queues": _queues, "health": _health,
     "given_up": _given_up, "attempts": _attempts, "processes": _crews, "calls": _calls, "unknown": _unknown,
-    "drift": _drift, "notices": _notices, "decisions": _decisions, "refused": _refused, "orders": _orders,
-    "pauses": _pauses, "reports": _reports, "record": _record, "installation": _installation, "rows": _rows,
+    "drift": _drift, "notices": _notices, "hooks": _hooks, "decisions": _decisions, "refused": _refused,
+    "orders": _orders, "pauses": _pauses, "reports": _reports, "record": _record, "installation": _installation,
+    "rows": _rows,
 }  # fmt: skip
 
 

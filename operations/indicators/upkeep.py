@@ -6,7 +6,7 @@ Of the whole platform, for `/metrics`: none of it names an organisation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db.models import Count, Min
 
@@ -15,7 +15,7 @@ from audit.models import WaitingEvent
 from cases.models import WorkerBeat
 from cases.pausing import live_pauses
 from cases.selectors import list_beats
-from operations.models import Obligation, Recovery
+from operations.models import Hook, HookReading, Obligation, Recovery
 from operations.report_opening import still_missing
 
 from .scope import PLATFORM, SINCE, ask
@@ -63,6 +63,11 @@ WHERE kind = 'notice' AND status IN ('REFUSED', 'UNKNOWN') AND settled_at > {SIN
 """
 
 _FAILED_STAFF_NOTICES = f"SELECT count(*) FROM accounts_staffnotice WHERE outcome = 'failed' AND at > {SINCE}"
+
+#: Both lie in one small index.
+_DELIVERIES = """
+SELECT status, count(*) FROM operations_hookdelivery WHERE status IN ('waiting', 'failed') GROUP BY 1 ORDER BY 1
+"""
 
 _ROWS = """
 SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class
@@ -120,6 +125,25 @@ def events_unnumbered() -> Waiting:
 def failed_notices(within: timedelta) -> list[FailedNotices]:
     """Given up within that time; one query."""
     return [FailedNotices(*row) for row in ask(_FAILED_NOTICES, PLATFORM, length=within)]
+
+
+def failing_hooks() -> list[tuple[str, Waiting]]:
+    """(channel, how many of its active listeners fail and since when) of those that have any; one query."""
+    rows = Hook.objects.filter(is_active=True, failing_since__isnull=False).order_by("channel").values("channel")
+    found = rows.annotate(number=Count("pk"), oldest=Min("failing_since"))
+    return [(row["channel"], Waiting(row["number"], row["oldest"])) for row in found]
+
+
+def count_deliveries() -> list[tuple[str, int]]:
+    """(status, number) of what is waiting or failed; one query."""
+    return [(status, number) for status, number in ask(_DELIVERIES, PLATFORM)]
+
+
+def read_for_hooks() -> datetime | None:
+    """Up to when the history was read for every organisation with an active listener; one query."""
+    listening = Hook.objects.filter(is_active=True).values("organisation")
+    oldest = HookReading.objects.filter(organisation__in=listening).aggregate(at=Min("safe_us"))["at"]
+    return None if oldest is None else datetime.fromtimestamp(oldest / 1e6, UTC)
 
 
 def estimate_rows() -> list[tuple[str, int]]:

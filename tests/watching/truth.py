@@ -21,7 +21,7 @@ from caseflow.domain.times import Part
 from cases.beats import BEAT_SILENCE
 from cases.models import Attempt, Case, Installation, Pause, Task, WorkerBeat
 from cases.times import COLUMNS
-from operations.models import DriftFinding, DriftRun, Obligation, Recovery
+from operations.models import DriftFinding, DriftRun, Hook, HookDelivery, HookReading, Obligation, Recovery
 
 Numbers = dict[tuple[str, ...], float]
 NOW = datetime.now
@@ -156,6 +156,10 @@ def run() -> DriftRun:
     return DriftRun.objects.filter(ended_at__isnull=False).latest("began_at")
 
 
+def failing_hooks() -> list[Hook]:
+    return [hook for hook in Hook.objects.all() if hook.is_active and hook.failing_since]
+
+
 def late_reports() -> list[Obligation]:
     return list(Obligation.objects.filter(overdue_at__isnull=False))  # the world has none with a document
 
@@ -235,6 +239,14 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "staff_mail_waiting": lambda: one(sum(not row.outcome for row in StaffNotice.objects.all())),
     "staff_mail_failed": lambda: one(
         sum(row.outcome == "failed" and row.at > ago(days=1) for row in StaffNotice.objects.all())
+    ),
+    "hooks_failing": lambda: counted(hook.channel for hook in failing_hooks()),
+    "hooks_failing_oldest_seconds": lambda: aged((hook.channel, hook.failing_since) for hook in failing_hooks()),
+    "hook_deliveries": lambda: counted(
+        row.status for row in HookDelivery.objects.all() if row.status in ("waiting", "failed")
+    ),
+    "hooks_reading_lag_seconds": lambda: aged(
+        ((), datetime.fromtimestamp(reading.safe_us / 1e6, UTC)) for reading in HookReading.objects.all()
     ),
     "decisions_recent": lambda: counted(
         (row.proposal.case.process, row.kind) for row in Decision.objects.filter(at__gt=lately())
