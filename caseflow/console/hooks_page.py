@@ -119,10 +119,13 @@ def show(hook: Hook) -> HookShown:
 def gather(hook: Hook, query: QueryDict) -> HookPage:
     """Four queries, whatever was told."""
     rows = HookDelivery.objects.filter(hook=hook)
-    numbers = rows.filter(status__in=("waiting", "failed")).aggregate(
-        waiting=Count("pk", filter=Q(status="waiting") & Exists(live_tasks())),
-        oldest=Min("created_at", filter=Q(status="waiting") & Exists(live_tasks())),
-        failed=Count("pk", filter=Q(status="failed") | ~Exists(live_tasks())),
+    alive = Q(status="waiting", alive=True)
+    numbers = (
+        rows.filter(status__in=("waiting", "failed"))
+        .annotate(alive=Exists(live_tasks()))
+        .aggregate(
+            waiting=Count("pk", filter=alive), oldest=Min("created_at", filter=alive), failed=Count("pk", filter=~alive)
+        )
     )
     arrived = rows.filter(status="sent").aggregate(at=Max("settled_at"))["at"]
     only_failed = query.get("failed") == "1"
