@@ -27,7 +27,8 @@ SCRAPE_LIMIT = 8.0  #: seconds after which no further part is begun; Prometheus 
 MOST_VALUES = 40
 OTHER = "other"
 
-_LIMIT = "SELECT set_config('statement_timeout', %s, true)"  # of this transaction, in milliseconds
+#: Of this transaction, in milliseconds. Alone: to start parallel workers takes longer than any of these statements.
+_LIMIT = "SELECT set_config('statement_timeout', %s, true), set_config('max_parallel_workers_per_gather', '0', true)"
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}|0\.[59]|", re.ASCII)
 
 

@@ -10,7 +10,7 @@ from audit.seals import newest_seal_at
 from caseflow.sealing import folder_of_seals
 from operations.indicators import health, judging, lately, standing, times, upkeep, work
 from operations.indicators.scope import PLATFORM, RECENT, Window
-from operations.installing import installation_stand
+from operations.installing import why_held
 
 from . import catalogue as the
 from .catalogue import Metric
@@ -169,7 +169,7 @@ def _record(now: datetime) -> Samples:
 
 
 def _installation(now: datetime) -> Samples:
-    held = installation_stand().held
+    held = why_held()
     for why in REASONS:
         yield Sample(the.HELD, (why,), held == why)
 

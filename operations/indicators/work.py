@@ -58,20 +58,21 @@ class ExhaustedCount:
 #: Each lot is found by an index of just that lot; of the timers, which are the many, by the index alone.
 _QUEUES = f"""
 WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now),
-live AS (
-  SELECT queue, organisation_key, available_at, false AS leased, NULL::timestamptz AS begun_at FROM cases_task
-  WHERE status = 'due' AND rung_at IS NULL
+lots AS (
+  SELECT queue, count(*) FILTER (WHERE available_at <= (SELECT now FROM clock)) AS due, min(available_at) AS first,
+         count(*) AS number, 0 AS leased, NULL::timestamptz AS begun_at
+  FROM cases_task WHERE status = 'due' AND rung_at IS NULL AND {within("organisation_key")} GROUP BY queue
   UNION ALL
-  SELECT queue, organisation_key, available_at, false, NULL FROM cases_task
-  WHERE status IN ('due', 'leased') AND rung_at IS NOT NULL AND status = 'due'
+  SELECT queue, count(*) FILTER (WHERE available_at <= (SELECT now FROM clock)), min(available_at), count(*), 0, NULL
+  FROM cases_task WHERE status IN ('due', 'leased') AND rung_at IS NOT NULL AND status = 'due'
+    AND {within("organisation_key")} GROUP BY queue
   UNION ALL
-  SELECT queue, organisation_key, NULL, true, (SELECT a.begun_at FROM cases_attempt a
-                                               WHERE a.task_id = t.id AND a.number = t.attempt)
-  FROM cases_task t WHERE status = 'leased')
-SELECT queue, count(*) FILTER (WHERE available_at <= clock.now),
-       min(available_at) FILTER (WHERE available_at <= clock.now),
-       count(*) FILTER (WHERE available_at > clock.now), count(*) FILTER (WHERE leased), min(begun_at)
-FROM live, clock WHERE {within("organisation_key")} GROUP BY queue ORDER BY queue
+  SELECT queue, 0, NULL, 0, count(*), min((SELECT a.begun_at FROM cases_attempt a
+                                           WHERE a.task_id = t.id AND a.number = t.attempt))
+  FROM cases_task t WHERE status = 'leased' AND {within("organisation_key")} GROUP BY queue)
+SELECT queue, sum(due)::bigint, min(first) FILTER (WHERE first <= (SELECT now FROM clock)),
+       sum(number - due)::bigint, sum(leased)::bigint, min(begun_at)
+FROM lots GROUP BY queue ORDER BY queue
 """
 
 #: An attempt that was given back tried nothing.
