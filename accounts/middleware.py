@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 from .models import Person
 
 #: Paths that nobody reads in a language; they must not cost a query for the person.
-QUIET_PATHS = ("/healthz", "/readyz", "/metrics", "/static/", "/favicon.ico")
+QUIET_PATHS = ("/healthz", "/readyz", "/static/", "/favicon.ico")
 
 
 class PreferencesMiddleware:

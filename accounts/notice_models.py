@@ -30,7 +30,10 @@ class StaffNotice(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["person", "kind", "subject"], name="staff_notice_once")]
-        indexes = [models.Index(fields=["at"], condition=models.Q(outcome=""), name="staff_notice_unsent")]
+        indexes = [
+            models.Index(fields=["at"], condition=models.Q(outcome=""), name="staff_notice_unsent"),
+            models.Index(fields=["at"], condition=models.Q(outcome="failed"), name="staff_notice_failed"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject} {self.person_id}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pgtrigger
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 
@@ -106,6 +107,12 @@ class Action(models.Model):
                 condition=models.Q(kind=ActionKind.EFFECT, first_sent_at__isnull=False),
                 name="action_sent_by_system",
             ),
+            # Messages that were given up, which somebody may have to look after.
+            models.Index(
+                fields=["settled_at"],
+                condition=models.Q(kind=ActionKind.NOTICE, status__in=[ActionStatus.REFUSED, ActionStatus.UNKNOWN]),
+                name="action_failed_notices",
+            ),
             models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="action_by_external_id"),
         ]
         triggers = [
@@ -146,7 +153,10 @@ class ExternalCall(models.Model):
     external_id = models.CharField(max_length=200, default="")
 
     class Meta:
-        indexes = [models.Index(fields=["action", "id"], name="call_of_action")]
+        indexes = [
+            models.Index(fields=["action", "id"], name="call_of_action"),
+            BrinIndex(fields=["begun_at"], autosummarize=True, name="call_by_time"),
+        ]
         triggers = [
             pgtrigger.Protect(name="kept", operation=pgtrigger.Delete),
             pgtrigger.Protect(

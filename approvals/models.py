@@ -94,6 +94,7 @@ class Decision(AppendOnly):
                 name="decision_one_decisive",
             ),
         ]
+        indexes = [BrinIndex(fields=["at"], autosummarize=True, name="decision_by_time")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.proposal_id}"

@@ -8,12 +8,14 @@ from django.db import models
 #: The abstract bases below say by `runtime_rights` what the runtime role may do; `grant_rights` grants just that.
 APPEND_ONLY = "SELECT, INSERT"
 
+#: An approval that did not count, or counted and was overtaken.
+REFUSALS = ["case.approval_lapsed", "case.facts_changed", "decision.refused"]
 #: What indicators count over the last days: a case begins or ends, stops for a person, a decision is refused, or its
 #: facts changed before it was carried out. About three events of a case in fifteen.
 MILESTONE = (
     models.Q(version=1)
     | models.Q(to_state__in=["CLOSED_NO_CHANGE", "COMPLETED", "NEEDS_ATTENTION"])
-    | models.Q(kind__in=["case.approval_lapsed", "case.facts_changed", "decision.refused"])
+    | models.Q(kind__in=REFUSALS)
 )
 
 
@@ -66,6 +68,8 @@ class AuditEvent(AppendOnly):
         indexes = [
             models.Index(fields=["organisation_id", "at_us", "id"], name="audit_by_time"),
             models.Index(fields=["at"], condition=MILESTONE, name="audit_milestones"),
+            # The few of them that say an approval did not count, without those that every case has.
+            models.Index(fields=["at"], condition=models.Q(kind__in=REFUSALS), name="audit_refusals"),
         ]
 
     def __str__(self) -> str:

@@ -132,6 +132,17 @@ def write_seal(
     return path
 
 
+def newest_seal_at(folder: Path) -> datetime | None:
+    """When the newest seal says it was made; None without any. Only `read_seals` knows whether it is a seal."""
+    for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True):
+        try:
+            with path.open("rb") as file:
+                return datetime.fromisoformat(json.loads(file.readline())["at"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
+
+
 def read_seals(folder: Path, keys: Mapping[str, Ed25519PublicKey], *, installation: str = "") -> Seals:
     """Every seal in order of its number. A seal that does not verify is a problem, and what it says does not count.
 

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from environs import EnvValidationError
 
 from caseflow import settings_environment as told
+from caseflow.settings_systems import STRIPE, described
 
 SHORTEST_SECRET = 50  #: characters
 FEWEST_DIFFERENT = 16  #: of the 32 bytes of a data key; random ones have about 30
@@ -118,6 +119,17 @@ def _outside() -> Iterator[tuple[str, str]]:
     if not told.outgoing_hosts:
         yield "CASEFLOW_OUTGOING_HOSTS", "is empty: list the hosts of the outside systems"
     for name, address in told.systems.items():
-        parts = urlsplit(address)
-        if parts.scheme != "https" and not is_of_this_machine(parts.hostname or ""):
+        if not _is_https(address.removeprefix(STRIPE)):
             yield "CASEFLOW_SYSTEMS", f"{name} is not asked by https"
+    for name, table in described().items():
+        if not _is_https(str(table.get("base_url", ""))):
+            yield "CASEFLOW_REST_FILE", f"{name} is not asked by https"
+    if told.CASEFLOW_HOOK_PRIVATE and "*" in told.CASEFLOW_HOOK_HOSTS:
+        yield "CASEFLOW_HOOK_PRIVATE", "beside CASEFLOW_HOOK_HOSTS=* lets requests be sent to anything inside"
+    if told.stripe_key.startswith(("sk_test_", "rk_test_")):
+        yield "CASEFLOW_STRIPE_KEY", "is a key of Stripe's test mode"
+
+
+def _is_https(address: str) -> bool:
+    parts = urlsplit(address)
+    return parts.scheme == "https" or is_of_this_machine(parts.hostname or "")

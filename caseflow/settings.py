@@ -7,7 +7,7 @@ cookies, and `production` says what no installation that others reach may run wi
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from caseflow import production
+from caseflow import production, settings_systems
 from caseflow.settings_environment import *  # noqa: F403
 from caseflow.settings_environment import (
     CASEFLOW_ROLE,
@@ -17,6 +17,7 @@ from caseflow.settings_environment import (
     database_owner_url,
     database_url,
     documents_folder,
+    log_format,
     log_level,
     outgoing_hosts,
     staff_mail,
@@ -42,7 +43,8 @@ ADAPTERS = {
     "documents.recipients": "documents.recipients.Recipients",
 }
 
-ADAPTER_OPTIONS = {name: {"base_url": address} for name, address in systems.items()}
+_chosen, ADAPTER_OPTIONS = settings_systems.chosen()
+ADAPTERS |= _chosen
 CASEFLOW_OUTGOING_HOSTS = outgoing_hosts
 
 #: The explicit list of processes; a new process is one more line.
@@ -183,6 +185,7 @@ DRAMATIQ_BROKER = {
     # No retries, results or delays: those are rows of PostgreSQL.
     "MIDDLEWARE": [
         "caseflow.liveness.Liveness",
+        "caseflow.logs.TaskIds",
         "dramatiq.middleware.ShutdownNotifications",
         "django_dramatiq.middleware.DbConnectionsMiddleware",
     ],
@@ -277,15 +280,21 @@ SPECTACULAR_SETTINGS = {
 
 # Log: one line per event, on stderr -----------------------------------------------------------------------------------
 
+_log_format = log_format or ("line" if CASEFLOW_ROLE == "command" else "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"},
+        "json": {"()": "caseflow.logs.JsonLines"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": _log_format}},
     "root": {"handlers": ["stderr"], "level": log_level},
     "loggers": {
         # Django's own handlers would write every server error twice and mail it to nobody.
         "django": {"handlers": [], "level": log_level, "propagate": True},
+        # Below that it writes the address of every refused request; `caseflow.request` tells the route and the status.
+        "django.request": {"level": "ERROR"},
         "axes": {"level": "WARNING"},
         # It would write every address it asks, and those hold the ids of customers and payments.
         "httpx2": {"level": "WARNING"},

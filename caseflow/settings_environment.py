@@ -26,6 +26,16 @@ def _is_web_address(value: str) -> None:
         raise ValidationError("An address begins with http:// or https://.")
 
 
+def _is_log_format(value: str) -> None:
+    if value not in ("", "json", "line"):
+        raise ValidationError("A log is written as json or line.")
+
+
+def _are_long(values: list[str]) -> None:
+    if any(len(value) < 32 for value in values):
+        raise ValidationError("A token of CASEFLOW_METRICS_TOKENS is shorter than 32 characters.")
+
+
 def _rate(value: str) -> tuple[int, int]:
     """`60/300`: sixty in five minutes; `0/1`: without a limit."""
     most, _, seconds = value.partition("/")
@@ -63,6 +73,10 @@ with env.prefixed("CASEFLOW_"):
     session_limit = env.int("SESSION_LIMIT_HOURS", default=12)
     limits: dict[str, tuple[int, int]] = env.dict("LIMITS", subcast_values=_rate, default={})
     log_level = env.str("LOG_LEVEL", default="INFO")
+    #: json or line; unsaid: json for web, workers and dispatcher, line for commands that a person types.
+    log_format = env.str("LOG_FORMAT", default="", validate=_is_log_format)
+    #: Who shows one of these as a Bearer token reads /metrics; two while one is replaced by another.
+    CASEFLOW_METRICS_TOKENS: list[str] = env.list("METRICS_TOKENS", default=[], validate=_are_long)
     #: Outside the database: where seals of the audit trail lie, and the private key that signs them.
     CASEFLOW_SEAL_FOLDER = env.str("SEAL_FOLDER", default="")
     CASEFLOW_SEAL_KEY_FILE = env.str("SEAL_KEY_FILE", default="")
@@ -74,8 +88,18 @@ with env.prefixed("CASEFLOW_"):
     CASEFLOW_MODELS = env.json("MODELS", default={})
     #: "main=sk-…": the key of each provider of models.
     CASEFLOW_MODEL_KEYS: dict[str, str] = env.dict("MODEL_KEYS", default={})
+    #: A secret or restricted key, for systems written as "payments=stripe+https://api.stripe.com".
+    stripe_key = env.str("STRIPE_KEY", default="")
+    #: pause_collection, or cancel_at_period_end: how this business stops a subscription at Stripe.
+    stripe_stops_by = env.str("STRIPE_STOPS_BY", default="pause_collection")
+    #: A file in TOML or JSON with a table for each outside system that is described rather than programmed.
+    rest_file = env.str("REST_FILE", default="")
     #: "pay.example.org,mail.example.org:8443": nothing else is ever connected to.
     outgoing_hosts: list[str] = env.list("OUTGOING_HOSTS", default=[])
+    #: Where an organisation's administrators may have webhooks sent besides those hosts; "*": to any public address.
+    CASEFLOW_HOOK_HOSTS: list[str] = env.list("HOOK_HOSTS", default=[])
+    #: Whether those may stand in a private network (http on this very machine, too): a helpdesk of the house.
+    CASEFLOW_HOOK_PRIVATE = env.bool("HOOK_PRIVATE", default=False)
 database_url = env.str("DATABASE_URL", validate=_is_postgres)
 database_owner_url = env.str("DATABASE_OWNER_URL", default="", validate=_is_postgres)
 REDIS_URL = env.str("REDIS_URL")

@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from caseflow.api import errors as api_errors
 from caseflow.console.views import failures
+from caseflow.metrics.views import metrics
 from caseflow.probes import healthz, readyz
 
 
@@ -22,6 +23,7 @@ urlpatterns = [
     path("console/", include("caseflow.console.urls")),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("api/v1/", include("caseflow.api.urls")),
     path("api/", include("caseflow.api.docs")),
     path("admin/", admin.site.urls),

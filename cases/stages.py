@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from caseflow.domain.retry import RetryPolicy
 
 from .models.task import QUICK
+from .telling import told
 
 if TYPE_CHECKING:
     from .claiming import Lease
@@ -48,11 +49,11 @@ _stages: dict[str, Stage] = {}
 
 
 def register(stage: Stage) -> Stage:
-    """Raises ValueError when the name is taken."""
+    """The stage as it is known from here on: it tells of each run. Raises ValueError for a name that is taken."""
     if stage.name in _stages:
         raise ValueError(f"the stage {stage.name} is registered twice")
-    _stages[stage.name] = stage
-    return stage
+    _stages[stage.name] = replace(stage, run=told(stage.run))
+    return _stages[stage.name]
 
 
 def stage_named(name: str) -> Stage:

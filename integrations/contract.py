@@ -104,6 +104,7 @@ class HttpSystem(System):
     """The common part of adapters over HTTP: an address and deadlines."""
 
     speaks_http: ClassVar[bool] = True  #: wants a base_url
+    takes_allowed: ClassVar[bool] = True  #: wants the list of outgoing hosts
     read_deadline: ClassVar[timedelta] = timedelta(seconds=3)  #: whole call, look-ups too
     perform_deadline: ClassVar[timedelta] = timedelta(seconds=5)  #: whole call
 

@@ -21,10 +21,11 @@ from urllib.parse import quote, urlsplit
 
 import httpcore2
 
-from integrations.outgoing import AllowList, NotOnTheList, place_of
+from integrations.outgoing import AllowList, NotOnTheList, NotPublic, is_public, place_of
 
 MAX_ANSWER = 1024 * 1024  #: bytes
 KEEP_ALIVE = 20.0  #: seconds; shorter than what servers usually keep
+LONGEST_HEADER = 4096  #: characters; a signed token is long
 MAX_CONNECTIONS = 32  #: per adapter and process
 
 
@@ -88,15 +89,27 @@ def path_of(*parts: str) -> str:
 
 
 class HttpClient:
-    def __init__(self, base_url: str, *, allowed: AllowList | None = None) -> None:
-        """Without `allowed` only the host of `base_url` is. Raises ValueError for an address that is none, or not
-        allowed."""
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        allowed: AllowList | None = None,
+        headers: Mapping[str, str] | None = None,
+        public_only: bool = False,
+    ) -> None:
+        """Without `allowed` only the host of `base_url` is. `headers` go with every request, such as who we are.
+        `public_only`: a name that leads to an address of a private network is refused, where somebody else chose it.
+
+        Raises ValueError for an address that is none, or not allowed, and for what cannot stand in a header.
+        """
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
             raise ValueError(f"{base_url!r} is not the base address of a system")
         self._allowed = allowed or AllowList.of_address(base_url)
         self._allowed.require(*place_of(base_url))
+        self._public_only = public_only
         self._base_url = base_url.rstrip("/")
+        self._own = [(name, _header_text(value, LONGEST_HEADER)) for name, value in (headers or {}).items()]
         self._pid = 0
         self._lock = threading.Lock()
 
@@ -107,7 +120,7 @@ class HttpClient:
         """
         clock = _Clock(within)
         kept, fresh = self._pools()
-        headers = _headers(call_id)
+        headers = [*_headers(call_id), *self._own]
         try:
             return _call(kept, "GET", self._base_url + path, headers, None, clock, at_most)
         except NoAnswer as lost:
@@ -133,6 +146,7 @@ class HttpClient:
         content = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
         sent = [
             *_headers(call_id),
+            *self._own,
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(content))),
             ("Idempotency-Key", _header_text(key)),
@@ -140,6 +154,28 @@ class HttpClient:
             *((name, _header_text(value)) for name, value in (headers or {}).items()),
         ]
         return _call(fresh, "POST", self._base_url + path, sent, content, _Clock(within, send_by), at_most)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        *,
+        within: timedelta,
+        send_by: float | None = None,
+    ) -> Answer:
+        """One request as the caller wrote it, sent exactly once over a connection of its own.
+
+        Raises NotSent, NoAnswer, and ValueError for what cannot stand in a header.
+        """
+        _, fresh = self._pools()
+        named = {"User-Agent": "caseflow", "Accept": "application/json", **headers}
+        named |= {"Accept-Encoding": "identity", "Connection": "close"}
+        if content is not None:
+            named["Content-Length"] = str(len(content))
+        written = [(name, _header_text(value, LONGEST_HEADER)) for name, value in named.items()] + self._own
+        return _call(fresh, method, self._base_url + path, written, content, _Clock(within, send_by))
 
     def close(self) -> None:
         """Close the kept connections. The client can be used again afterwards."""
@@ -154,9 +190,12 @@ class HttpClient:
         with self._lock:
             if self._pid != os.getpid():
                 self._pid = os.getpid()
-                self._kept = _pool(self._allowed, keep=MAX_CONNECTIONS)
-                self._fresh = _pool(self._allowed, keep=0)
+                self._kept = _pool(self._backend(), keep=MAX_CONNECTIONS)
+                self._fresh = _pool(self._backend(), keep=0)
             return self._kept, self._fresh
+
+    def _backend(self) -> _DeadlineBackend:
+        return _DeadlineBackend(self._allowed, public_only=self._public_only)
 
 
 class _Clock:
@@ -191,8 +230,9 @@ _current = threading.local()
 class _DeadlineBackend(httpcore2.NetworkBackend):
     """Every wait on the socket gets what is left of the call, so that dripping bytes cannot stretch it."""
 
-    def __init__(self, allowed: AllowList) -> None:
+    def __init__(self, allowed: AllowList, *, public_only: bool = False) -> None:
         self._allowed = allowed
+        self._public_only = public_only
 
     def connect_tcp(
         self,
@@ -212,6 +252,9 @@ class _DeadlineBackend(httpcore2.NetworkBackend):
             raise httpcore2.ConnectError(f"the name {host} is not known") from error
         refusal: Exception = httpcore2.ConnectError(f"the name {host} has no address")
         for address in dict.fromkeys(str(entry[4][0]) for entry in found):
+            # The very address that is connected to: a name may lead elsewhere each time it is asked.
+            if self._public_only and not is_public(address):
+                raise NotPublic(host, address)
             try:
                 stream = httpcore2.SyncBackend().connect_tcp(
                     address, port, clock.left(httpcore2.ConnectTimeout), socket_options=socket_options or []
@@ -250,13 +293,13 @@ class _DeadlineStream(httpcore2.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-def _pool(allowed: AllowList, *, keep: int) -> httpcore2.ConnectionPool:
+def _pool(backend: _DeadlineBackend, *, keep: int) -> httpcore2.ConnectionPool:
     return httpcore2.ConnectionPool(
         max_connections=MAX_CONNECTIONS,
         max_keepalive_connections=keep,
         keepalive_expiry=KEEP_ALIVE,
         retries=0,
-        network_backend=_DeadlineBackend(allowed),
+        network_backend=backend,
     )
 
 
@@ -282,6 +325,8 @@ def _call(
             return Answer(response.status, named, bytes(body))
     except NotOnTheList as error:
         raise NotSent("host_not_allowed", str(error)) from error
+    except NotPublic as error:
+        raise NotSent("address_not_public", str(error)) from error
     except httpcore2.ConnectError as error:
         refused = isinstance(error.__cause__, ConnectionRefusedError) or "refused" in str(error).lower()
         raise NotSent("connection_refused" if refused else "no_connection", str(error)) from error
@@ -304,9 +349,9 @@ def _headers(call_id: str) -> list[tuple[str, str]]:
     ]
 
 
-def _header_text(text: str) -> str:
-    if not text or len(text) > 255 or not text.isascii() or not text.isprintable():
-        raise ValueError("a key or call id is 1 to 255 printable ASCII characters")
+def _header_text(text: str, longest: int = 255) -> str:
+    if not text or len(text) > longest or not text.isascii() or not text.isprintable():
+        raise ValueError(f"a header is 1 to {longest} printable ASCII characters")
     return text
 
 

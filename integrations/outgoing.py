@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
+TRANSLATED = IPv6Network("64:ff9b::/96")  #: an IPv4 address behind a translator, RFC 6052
 PORTS = {"http": 80, "https": 443}
 
 
@@ -38,6 +40,28 @@ class AllowList:
         """Raises NotOnTheList. A name is compared as it is written: what it resolves to is the resolver's word."""
         if (host.lower().rstrip("."), port) not in self._allowed:
             raise NotOnTheList(host, port)
+
+
+class NotPublic(ValueError):
+    """Requests to {host} are not allowed: its address {address} is not one of the public internet."""
+
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(f"requests to {host} are not allowed: its address {address} is not one of the public internet")
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one that anybody may be told about: none of this machine, of a private network, of a
+    cloud's own services, nor one of those written in another form."""
+    try:
+        found: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour
+        if inner is None and found in TRANSLATED:
+            inner = IPv4Address(int(found) & 0xFFFFFFFF)
+        found = inner or found
+    return found.is_global and not found.is_multicast
 
 
 def place_of(url: str) -> tuple[str, int]:

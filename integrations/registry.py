@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 
 from integrations.contract import Adapter
 from integrations.outgoing import AllowList
+from integrations.tracing import note_calls
 
 _adapters: dict[str, Adapter] = {}
 _lock = threading.Lock()
@@ -67,8 +68,10 @@ def _make(name: str) -> Adapter:
     options = dict(getattr(settings, "ADAPTER_OPTIONS", {}).get(name, {}))
     if getattr(adapter_class, "speaks_http", False):
         options.setdefault("base_url", getattr(settings, "SIMULATOR_URL", ""))
+    if getattr(adapter_class, "takes_allowed", False):
         options["allowed"] = outgoing()
     adapter: Adapter = adapter_class(**options)
+    note_calls(name, adapter)
     return adapter
 
 

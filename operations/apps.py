@@ -11,5 +11,7 @@ class OperationsConfig(AppConfig):
         import_module("operations.stages")
         import_module("operations.chaining")
         import_module("operations.telling_staff")
+        import_module("operations.spreading_hooks")
+        import_module("operations.telling_hooks")
         import_module("operations.bulk_running")
         import_module("operations.report_opening")

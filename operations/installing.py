@@ -31,11 +31,16 @@ class InstallationStand:
 
 def installation_stand() -> InstallationStand:
     """Two queries."""
-    home = Installation.objects.first()
     unchecked = Action.objects.filter(status__in=IN_DOUBT, settled_at=None, case__state__in=MACHINES).count()
+    return InstallationStand(why_held(), unchecked)
+
+
+def why_held() -> str:
+    """elsewhere, restored, or empty; one query."""
+    home = Installation.objects.first()
     if home is None or home.installation_id != settings.CASEFLOW_INSTALLATION_ID:
-        return InstallationStand("elsewhere", unchecked)
-    return InstallationStand("restored" if home.restored else "", unchecked)
+        return "elsewhere"
+    return "restored" if home.restored else ""
 
 
 def resume_installation(*, by: Person, reason: str, adopt: bool = False, os_account: str = "") -> InstallationStand:

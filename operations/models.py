@@ -7,6 +7,7 @@ from django.db import models
 from audit.models import AppendOnly
 
 from .bulk_models import Bulk, BulkItem
+from .hook_models import Hook, HookDelivery, HookReading, HookSecret
 from .recovery_models import Recovery
 from .report_models import Obligation, ObligationEdition, ReportSchedule
 
@@ -15,6 +16,10 @@ __all__ = [
     "BulkItem",
     "DriftFinding",
     "DriftRun",
+    "Hook",
+    "HookDelivery",
+    "HookReading",
+    "HookSecret",
     "Obligation",
     "ObligationEdition",
     "Recovery",
@@ -77,7 +82,10 @@ class DriftFinding(AppendOnly):
     class Meta(AppendOnly.Meta):
         abstract = False
         constraints = [models.UniqueConstraint(fields=["run", "action"], name="driftfinding_one_a_run")]
-        indexes = [models.Index(fields=["action", "-id"], name="driftfinding_newest")]
+        indexes = [
+            models.Index(fields=["action", "-id"], name="driftfinding_newest"),
+            models.Index(fields=["at"], name="driftfinding_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action_id} in run {self.run_id}"

@@ -86,6 +86,9 @@ def product_environment(
         **load_or_make_secrets(folder),
         "CASEFLOW_ALLOWED_HOSTS": "127.0.0.1,localhost",
         "CASEFLOW_DOCUMENTS_FOLDER": str(folder / "documents"),
+        # On a machine of one's own a program that is told of cases may stand beside this one.
+        "CASEFLOW_HOOK_HOSTS": "*",
+        "CASEFLOW_HOOK_PRIVATE": "1",
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "caseflow.settings",
         "PYTHONUNBUFFERED": "1",

@@ -25,6 +25,7 @@ from operations.pauses import pauses_of_case, unsettled_systems
 from . import vocabulary, words
 from .account import TELLING, Account, account_of
 from .hands import Hands, hands_on
+from .hooks_page import Line, list_told
 from .pauses import PauseShown, shown
 
 #: In these the machines work on, so the page looks again by itself.
@@ -126,6 +127,7 @@ class CasePage:
     fields: Mapping[str, str]
     revision: int  #: of the intake that is shown
     hands: Hands
+    told: Sequence[Line]  #: the newest that each program outside was told of it
     revealed: Mapping[str, str] = field(default_factory=dict)  #: personal texts shown to this reader now, by field
 
     @property
@@ -192,6 +194,7 @@ def gather(case: Case, person: Person, *, revealed: Mapping[str, str] | None = N
         fields={name: value for name, value in body.items() if isinstance(value, str)},
         revision=intake.revision,
         hands=hands_on(case, person, rights),
+        told=list_told(case.pk),
         revealed=revealed or {},
     )
 

@@ -47,6 +47,11 @@ class MetricsPage:
     is_young: bool  #: the first case is less than an hour old
 
     @property
+    def is_of_everything(self) -> bool:
+        """As what machines read at /metrics is."""
+        return self.scope is PLATFORM
+
+    @property
     def address(self) -> str:
         return address_of(self.chosen)
 

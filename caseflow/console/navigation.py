@@ -134,6 +134,11 @@ ENTRIES: Sequence[Entry] = (
                 "bell-create",
                 "bell-rotate",
                 "bell-switch",
+                "hook-create",
+                "hook",
+                "hook-rotate",
+                "hook-switch",
+                "hook-again",
             }
         ),
         rights=frozenset({Right.ADMINISTER}),

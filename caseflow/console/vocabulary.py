@@ -66,6 +66,7 @@ SYSTEMS: dict[str, Promise] = {
     "payments": gettext_lazy("Payments"),
     "subscriptions": gettext_lazy("Subscriptions"),
     "mail": gettext_lazy("Mail"),
+    "helpdesk": gettext_lazy("Helpdesk"),
 }
 OPERATIONS: dict[tuple[str, str], Promise] = {
     ("subscriptions", "activate"): gettext_lazy("Activate the subscription"),

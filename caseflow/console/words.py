@@ -93,6 +93,8 @@ STAGES = {
     "sweep_documents": gettext_lazy("Clear away half-written files"),
     "open_reports": gettext_lazy("Open the reports that are due"),
     "tell_staff": gettext_lazy("Tell staff by mail what waits for them"),
+    "spread_hooks": gettext_lazy("Find changes of cases that programs are told of"),
+    "tell_hook": gettext_lazy("Tell a program of a change of a case"),
 }
 ROLES = {code: gettext_lazy(word.label) for code, word in words.ROLES.items()}
 RIGHTS = {code: gettext_lazy(text) for code, text in words.RIGHTS.items()} | {

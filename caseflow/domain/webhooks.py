@@ -15,7 +15,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -56,6 +56,13 @@ def signature(secret: bytes, delivery: Delivery) -> bytes:
     """The HMAC-SHA-256 of the delivery: 32 bytes."""
     signed = f"{delivery.id}.{delivery.timestamp}.".encode() + delivery.body
     return hmac.new(secret, signed, hashlib.sha256).digest()
+
+
+def signed(secrets: Sequence[bytes], *, id: str, timestamp: int, body: bytes) -> Delivery:
+    """A request as we send it, with a signature by each secret, so that the receiver may change to a new one."""
+    plain = Delivery(id, str(timestamp), "", body)
+    marks = [f"v1,{base64.b64encode(signature(secret, plain)).decode()}" for secret in secrets]
+    return replace(plain, signatures=" ".join(marks))
 
 
 def written(secret: bytes) -> str:

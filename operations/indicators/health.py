@@ -30,14 +30,14 @@ WITH live AS (
   SELECT kind, versions -> 'queues' AS queues FROM cases_workerbeat
   WHERE stopped_at IS NULL AND is_live AND beat_at >= clock_timestamp() - %(silence)s::interval),
 waiting AS (
-  SELECT queue, organisation_key, process, available_at FROM cases_task
-  WHERE status = 'due' AND rung_at IS NULL AND available_at < now() - %(late)s::interval
+  SELECT queue, organisation_key, process, count(*) AS number, min(available_at) AS oldest FROM cases_task
+  WHERE status = 'due' AND rung_at IS NULL AND available_at < now() - %(late)s::interval GROUP BY 1, 2, 3
   UNION ALL
-  SELECT queue, organisation_key, process, available_at FROM cases_task
+  SELECT queue, organisation_key, process, count(*), min(available_at) FROM cases_task
   WHERE status IN ('due', 'leased') AND rung_at IS NOT NULL AND status = 'due'
-    AND available_at < now() - %(late)s::interval),
+    AND available_at < now() - %(late)s::interval GROUP BY 1, 2, 3),
 late AS (
-  SELECT t.queue, count(*) AS number, min(t.available_at) AS oldest FROM waiting t
+  SELECT t.queue, sum(t.number)::bigint AS number, min(t.oldest) AS oldest FROM waiting t
   WHERE {within("t.organisation_key")}
     AND NOT (t.organisation_key <> 0 AND {PAUSED.format(process="t.process", organisation="t.organisation_key")})
   GROUP BY t.queue)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import connection
 
@@ -50,12 +50,34 @@ class Window(Enum):
         return {window.code: window for window in cls}[code]
 
 
+class Span(Protocol):
+    """How far back, and the width of one point of a trend."""
+
+    @property
+    def length(self) -> timedelta: ...
+
+    @property
+    def step(self) -> timedelta: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """A span for machines that look again and again and keep the past themselves."""
+
+    length: timedelta
+    step: timedelta
+
+
+#: A few scrapes long, so that none is missed between two of them.
+RECENT = Lately(timedelta(minutes=5), timedelta(minutes=1))
+
+
 def within(column: str) -> str:
     """SQL: the row belongs to the scope."""
     return f"(%(organisations)s::bigint[] IS NULL OR {column} = ANY(%(organisations)s))"
 
 
-def ask(statement: str, scope: Scope, window: Window | None = None, **parameters: Any) -> list[tuple[Any, ...]]:
+def ask(statement: str, scope: Scope, window: Span | None = None, **parameters: Any) -> list[tuple[Any, ...]]:
     """The rows of a statement with `%(organisations)s`, `%(length)s` and `%(step)s`."""
     parameters["organisations"] = None if scope.organisations is None else list(scope.organisations)
     if window is not None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from caseflow.domain.times import Part
 from cases.times import COLUMNS
 
-from .scope import SINCE, Scope, Window, ask, within
+from .scope import SINCE, Scope, Span, Window, ask, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ FROM points LEFT JOIN events ON events.at = points.at LEFT JOIN closed ON closed
 """
 
 
-def measure_times(scope: Scope, window: Window, *, process: str = "") -> list[ProcessTimes]:
+def measure_times(scope: Scope, window: Span, *, process: str = "") -> list[ProcessTimes]:
     """H9 per process, of one where it is named."""
     found = []
     for name, cases, quantiles, whole, *rest in ask(_TIMES, scope, window, process=process):

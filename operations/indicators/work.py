@@ -55,19 +55,24 @@ class ExhaustedCount:
     newest: datetime
 
 
+#: Each lot is found by an index of just that lot; of the timers, which are the many, by the index alone.
 _QUEUES = f"""
 WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now),
-live AS (
-  SELECT t.queue, count(*) FILTER (WHERE t.available_at <= clock.now) AS due,
-         min(t.available_at) FILTER (WHERE t.available_at <= clock.now) AS oldest_due,
-         count(*) FILTER (WHERE t.available_at > clock.now) AS later, 0 AS leased, NULL::timestamptz AS oldest_lease
-  FROM clock, cases_task t WHERE t.status = 'due' AND {within("t.organisation_key")} GROUP BY t.queue
+lots AS (
+  SELECT queue, count(*) FILTER (WHERE available_at <= (SELECT now FROM clock)) AS due, min(available_at) AS first,
+         count(*) AS number, 0 AS leased, NULL::timestamptz AS begun_at
+  FROM cases_task WHERE status = 'due' AND rung_at IS NULL AND {within("organisation_key")} GROUP BY queue
   UNION ALL
-  SELECT t.queue, 0, NULL, 0, count(*), min(a.begun_at)
-  FROM cases_task t LEFT JOIN cases_attempt a ON a.task_id = t.id AND a.number = t.attempt
-  WHERE t.status = 'leased' AND {within("t.organisation_key")} GROUP BY t.queue)
-SELECT queue, sum(due)::bigint, min(oldest_due), sum(later)::bigint, sum(leased)::bigint, min(oldest_lease)
-FROM live GROUP BY queue ORDER BY queue
+  SELECT queue, count(*) FILTER (WHERE available_at <= (SELECT now FROM clock)), min(available_at), count(*), 0, NULL
+  FROM cases_task WHERE status IN ('due', 'leased') AND rung_at IS NOT NULL AND status = 'due'
+    AND {within("organisation_key")} GROUP BY queue
+  UNION ALL
+  SELECT queue, 0, NULL, 0, count(*), min((SELECT a.begun_at FROM cases_attempt a
+                                           WHERE a.task_id = t.id AND a.number = t.attempt))
+  FROM cases_task t WHERE status = 'leased' AND {within("organisation_key")} GROUP BY queue)
+SELECT queue, sum(due)::bigint, min(first) FILTER (WHERE first <= (SELECT now FROM clock)),
+       sum(number - due)::bigint, sum(leased)::bigint, min(begun_at)
+FROM lots GROUP BY queue ORDER BY queue
 """
 
 #: An attempt that was given back tried nothing.

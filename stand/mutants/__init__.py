@@ -9,6 +9,7 @@ from . import (
     cases,
     documents,
     hardening,
+    integrations,
     model,
     pausing,
     people_at_work,
@@ -16,6 +17,7 @@ from . import (
     reports,
     signing_in,
     tasks,
+    watching,
 )
 
 #: What must have a mutation of its own (issue 3, point 7).
@@ -105,6 +107,24 @@ PROTECTIONS = (
     "held-back messages are open again",
     "cases opened by ourselves only",
     "one edition under way",
+    "no change is missed",
+    "changes are told in order",
+    "webhooks of a copy",
+    "webhooks go to public addresses",
+    "webhooks by https alone",
+    "hosts of webhooks",
+    "two secrets sign",
+    "one request a call at Stripe",
+    "doubt at Stripe",
+    "the system's own word",
+    "doubt at described systems",
+    "token of the metrics",
+    "bounded labels",
+    "time of a part",
+    "errors without their texts",
+    "listed fields of a line",
+    "a probe that answers",
+    "a probe that means it",
 )
 
 MUTATIONS = (
@@ -123,4 +143,6 @@ MUTATIONS = (
     *people_at_work.MUTATIONS,
     *hardening.MUTATIONS,
     *documents.MUTATIONS,
+    *integrations.MUTATIONS,
+    *watching.MUTATIONS,
 )

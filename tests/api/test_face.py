@@ -89,7 +89,7 @@ def test_a_person_reads_in_the_language_they_chose(acme: Organisation, opened: A
 def test_probes_tell_life_and_readiness(db: None) -> None:
     assert Client().get("/healthz").content == b"ok\n"
     ready = Client().get("/readyz")
-    assert (ready.status_code, ready.json()) == (200, {"database": "ok", "redis": "ok"})
+    assert (ready.status_code, ready.json()) == (200, {"database": "ok", "migrations": "ok", "redis": "ok"})
 
 
 def test_without_redis_the_process_lives_and_is_not_ready(db: None, settings: Any) -> None:
@@ -101,7 +101,7 @@ def test_without_redis_the_process_lives_and_is_not_ready(db: None, settings: An
         probes._redis.cache_clear()
 
     assert Client().get("/healthz").status_code == 200
-    assert (ready.status_code, ready.json()) == (503, {"database": "ok", "redis": "no answer"})
+    assert (ready.status_code, ready.json()) == (503, {"database": "ok", "migrations": "ok", "redis": "no answer"})
 
 
 def test_the_description_is_valid_and_without_a_warning(tmp_path: Path) -> None:

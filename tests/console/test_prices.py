@@ -22,11 +22,14 @@ from cases.webhook_sources import create_source
 from documents.models import Document
 from documents.opening import open_document
 from operations.authorising import take_back_recovery
+from operations.hooks import Wanted as Told
+from operations.hooks import create_hook
 from operations.models import Bulk, Obligation, Recovery
 from operations.ordering import order_recovery
 from operations.pausing import pause
 from operations.reporting import correct_report, request_report
 from operations.scheduling import Wanted, set_schedule
+from operations.spreading_hooks import spread_portion
 from tests.console.conftest import Desk
 from tests.console.seeing import Desks, in_doubt
 from tests.console.test_drift import drifted
@@ -37,6 +40,7 @@ from tests.operations.bulks import confirmed, previewed, run_once, stopped
 from tests.operations.test_drift import regular
 from tests.pauses import resume
 
+HOOK = "https://desk.example.org/hook"
 LENGTHS = ("day", "week", "month")
 
 #: Page → what it asks in all: the session, the person, four of the frame (reach, counts, health, pauses), its own.
@@ -45,13 +49,13 @@ PRICES = {
     "approvals": 8, "approvals of everybody": 8, "proposal": 17,
     "approve": 18, "reject": 18, "return": 18, "ask-data": 18,
     "audit": 10, "pauses": 10, "pause-end": 9, "people-of": 13, "people-grant": 9, "people-revoke": 10,
-    "choose-proposer": 9, "machines": 12, "machine-create": 9, "machine-rotate": 9, "machine-owner": 10, "machine-revoke": 10,
-    "bell-create": 8, "bell-rotate": 9,
+    "choose-proposer": 9, "machines": 13, "machine-create": 9, "machine-rotate": 9, "machine-owner": 10,
+    "machine-revoke": 10, "bell-create": 8, "bell-rotate": 9, "hook-create": 8, "hook": 13, "hook-rotate": 9,
     "actions": 9, "unknown results": 9, "action": 15, "attention": 12, "attention, narrowed": 12,
     "processes": 8, "process": 10, "search": 7, "search for nothing": 11, "search for many": 10,
     "bulks": 8, "bulk": 11, "preview": 11, "cases": 11, "cases, narrowed": 11,
-    "case": 28, "case in doubt": 28, "case that stopped": 26,
-    "case-timeline": 12, "case-facts": 17, "case-proposals": 18, "order-recovery": 12, "recovery": 23,
+    "case": 29, "case in doubt": 29, "case that stopped": 27,
+    "case-timeline": 12, "case-facts": 17, "case-proposals": 18, "order-recovery": 12, "recovery": 24,
     "reports": 14, "report": 24, "report-ask": 9, "report-correct": 9, "document": 12, "schedules": 8, "schedule": 10,
     # Without a frame: parts that are looked at again, a file, and what leads on to another page.
     "case-status": 9, "bulk-status": 5, "process-mermaid": 2, "document-download": 8,
@@ -67,6 +71,7 @@ class House:
         self.person = engine.person("everybody")
         for role in (Role.OPERATOR, Role.APPROVER, Role.RECOVERER, Role.AUDITOR, Role.ORG_ADMIN):
             grant_role(person=self.person, organisation=engine.organisation, role=role, by=SYSTEM)
+        settings.CASEFLOW_HOOK_HOSTS = ["*"]
         place = settings.STORAGES["documents"]
         settings.STORAGES = settings.STORAGES | {"documents": place | {"OPTIONS": {"location": folder}}}
         (self.department,) = create_departments(organisation=engine.organisation, names=[("sales", "Sales")])
@@ -112,6 +117,8 @@ class House:
             )
         )
         create_source(organisation=organisation, name=name, system="payments", by=SYSTEM)
+        create_hook(organisation=organisation, wanted=Told(name, "webhook", ["changed"], HOOK), by=SYSTEM)
+        spread_portion(organisation.pk)
         self._report(name)
 
     def _report(self, name: str) -> None:
@@ -156,16 +163,19 @@ class House:
         recovery = [Recovery.objects.get(status=Recovery.Status.WAITING).public_id]
         of_machine = [acme, machine.public_id]
         of_bell = [acme, self.engine.organisation.webhook_sources.latest("pk").public_id]
+        of_hook = [acme, self.engine.organisation.hooks.earliest("pk").public_id]
         viewer = Person.objects.get(username="viewer 1-0")
         about: dict[str, list[Any]] = {
             "export": ["cases"],
             "proposal withdraw approve reject return ask-data": proposal,
             "pause-end": [Pause.objects.latest("pk").public_id],
-            "people-of people-grant choose-proposer machines machine-create bell-create": [acme],
+            "people-of people-grant choose-proposer machines machine-create bell-create hook-create": [acme],
             "people-revoke": [acme, viewer.pk, "viewer"],
             "machine-rotate machine-owner machine-switch": of_machine,
             "machine-revoke": [*of_machine, token.prefix],
             "bell-rotate bell-switch": of_bell,
+            "hook hook-rotate hook-switch": of_hook,
+            "hook-again": [*of_hook, *case, 2],
             "action": [self.doubtful.effect.public_id],
             "process process-mermaid": ["restore_access"],
             "bulk bulk-status bulk-pause bulk-resume bulk-cancel": bulk,
@@ -210,6 +220,8 @@ def prices(reader: Desk, house: House) -> dict[str, int]:
         if answer.status_code != 405:
             assert answer.status_code in (200, 302), (name, answer.status_code)
             found[name] = len(seen)
+            if name == "document":
+                print("\n".join(q["sql"][:200] for q in seen.captured_queries))
     return found
 
 

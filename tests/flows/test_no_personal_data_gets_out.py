@@ -19,6 +19,7 @@ import httpx2
 import pytest
 import redis
 
+from tests.flows.log_lines import require_tied
 from tests.flows.running import Running, Ticket
 
 NAME = uuid.uuid4().hex[:8]
@@ -235,6 +236,7 @@ def test_a_case_from_its_ticket_to_its_end_leaves_no_personal_word_where_it_does
     # The words were really there, and the places are really looked at.
     assert {"web.log", "worker-1.log", "worker-2.log", "dispatcher.log"} <= set(logs)
     assert f"GET /console/cases/{case}/ " in logs["web.log"]
+    require_tied(watched, logs, case)
     assert any("run_task" in command for command in ear.heard)
     assert len(history) > 15 and tasks and len(people[0].titles) > 5
 

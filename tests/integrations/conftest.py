@@ -18,6 +18,8 @@ import pytest
 
 from integrations.mail import Mail
 from integrations.payments import Payments
+from integrations.rest import RestSystem
+from integrations.rest_config import read_file
 from integrations.subscriptions import Subscriptions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,6 +140,21 @@ def subscriptions(simulator: Outside) -> Iterator[Subscriptions]:
 @pytest.fixture
 def mail(simulator: Outside) -> Iterator[Mail]:
     with closing(Mail(base_url=simulator.url, deadline=DEADLINE)) as adapter:
+        yield adapter
+
+
+#: The simulator's payments and subscriptions, described rather than programmed.
+DESCRIBED = ROOT / "tests" / "integrations" / "described.toml"
+
+
+def described(system: str, url: str) -> RestSystem:
+    table = read_file(str(DESCRIBED))[system] | {"base_url": url}
+    return RestSystem(name=system, table=table, file=DESCRIBED.name, deadline=DEADLINE)
+
+
+@pytest.fixture
+def described_subscriptions(simulator: Outside) -> Iterator[RestSystem]:
+    with closing(described("subscriptions", simulator.url)) as adapter:
         yield adapter
 
 

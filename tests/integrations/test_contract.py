@@ -16,6 +16,7 @@ import pytest
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
 from integrations.contract import Adapter
 from integrations.mail import Mail
+from integrations.rest import RestSystem
 from integrations.subscriptions import Subscriptions
 from tests.integrations.conftest import DEADLINE, Outside
 
@@ -39,8 +40,14 @@ class Effect:
         return self.adapter.lookup(key=key, call_id="call-lookup")
 
 
-@pytest.fixture(params=["subscriptions.activate", "subscriptions.deactivate", "mail.send"])
-def effect(request: pytest.FixtureRequest, outside: Outside, subscriptions: Subscriptions, mail: Mail) -> Effect:
+@pytest.fixture(params=["subscriptions.activate", "subscriptions.deactivate", "mail.send", "described.activate"])
+def effect(
+    request: pytest.FixtureRequest,
+    outside: Outside,
+    subscriptions: Subscriptions,
+    mail: Mail,
+    described_subscriptions: RestSystem,
+) -> Effect:
     system, operation = request.param.split(".")
     if system == "mail":
         message = {"subject": "Доступ открыт", "text": "Здравствуйте 🙂", "reference": "T-4821"}
@@ -48,7 +55,8 @@ def effect(request: pytest.FixtureRequest, outside: Outside, subscriptions: Subs
         return Effect(mail, operation, "person@example.org", message, "nowhere", refusal)
     subject = outside.new_subscription(status="inactive" if operation == "activate" else "active")
     refusal = Refused("subscription_not_found", "it answered 404", FaultKind.INVALID_DATA)
-    return Effect(subscriptions, operation, subject, {"payment_id": "pay_1"}, "sub_missing", refusal)
+    adapter = described_subscriptions if system == "described" else subscriptions
+    return Effect(adapter, operation, subject, {"payment_id": "pay_1"}, "sub_missing", refusal)
 
 
 def test_an_adapter_says_what_the_engine_asks_about(effect: Effect) -> None:

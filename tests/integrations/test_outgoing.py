@@ -15,7 +15,7 @@ import pytest
 
 from caseflow.invariants.outside import LedgerUnreadable, read_ledger
 from integrations.http import HttpClient, NotSent
-from integrations.outgoing import AllowList, NotOnTheList
+from integrations.outgoing import AllowList, NotOnTheList, is_public
 from integrations.payments import Payments
 from integrations.registry import get_adapter, outgoing
 from tests.integrations.conftest import Outside
@@ -148,3 +148,28 @@ def test_no_other_module_opens_connections_of_its_own() -> None:
         if opening.search(path.read_text())
     }
     assert found == {"integrations/http.py", "integrations/smtp_mail.py", "operations/telling_staff.py"}
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1:248:1893:25c8:1946", True),
+        ("127.0.0.1", False),
+        ("10.1.2.3", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),  # noqa: S104  # named, not bound
+        ("224.0.0.1", False),
+        ("::1", False),
+        ("fd00::1", False),
+        ("fe80::1%eth0", False),
+        ("::ffff:10.0.0.7", False),
+        ("2002:0a00:0007::1", False),
+        ("64:ff9b::a00:7", False),
+        ("64:ff9b::5db8:d822", True),
+        ("desk.example.org", False),
+    ],
+)
+def test_an_address_inside_is_known_in_every_form(address: str, public: bool) -> None:
+    assert is_public(address) is public

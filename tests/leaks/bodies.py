@@ -174,6 +174,11 @@ BODIES: dict[str, Callable[[House, Values], list[Body]]] = {
     "console:machine-rotate": _said(life="90", overlap="0"),
     "console:machine-owner": _machine,
     "console:machine-switch": _said(on="0"),
+    "console:hook-create": _said(
+        name="probe", channel="webhook", url="https://desk.example.org/", language="en", kinds=["closed"]
+    ),
+    "console:hook-rotate": _said(overlap="0"),
+    "console:hook-switch": _said(on="0"),
     "console:bell-create": _said(name="probe", system="payments"),
     "console:bell-rotate": _said(overlap="0"),
     "console:bell-switch": _said(on="0"),

@@ -96,6 +96,7 @@ ASKED: dict[str, Callable[[House], Iterator[Asked]]] = {
     "expire_decisions": _repair(),
     "reconcile_actions": _repair(),
     "requeue_tasks": _repair(),
+    "retell_hooks": _repair(),
     "purge": _purge,
     "grant_role": _grant_role,
     "choose_proposer": _in_organisation(after=("--process", "restore_access", "--proposer", "rules", "--json")),

@@ -17,7 +17,7 @@ from caseflow.domain.roles import Role
 from cases.models import Case, Pause, WebhookSource
 from documents.models import Document
 from operations.bulk_models import Bulk
-from operations.models import Recovery, ReportSchedule
+from operations.models import Hook, HookDelivery, Recovery, ReportSchedule
 
 from .canaries import Kind
 from .routes import Route
@@ -81,6 +81,24 @@ def _tokens(house: House) -> list[Values]:
 def _doorbells(house: House) -> list[Values]:
     rows = WebhookSource.objects.filter(organisation=house.organisation)
     return [{"organisation": house.organisation.slug, "public_id": one.public_id} for one in rows]
+
+
+def _hooks(house: House) -> list[Values]:
+    rows = Hook.objects.filter(organisation=house.organisation)
+    return [{"organisation": house.organisation.slug, "public_id": one.public_id} for one in rows]
+
+
+def _told(house: House) -> list[Values]:
+    rows = HookDelivery.objects.filter(hook__organisation=house.organisation).select_related("hook", "case")
+    return [
+        {
+            "organisation": house.organisation.slug,
+            "public_id": one.hook.public_id,
+            "case": one.case.public_id,
+            "version": one.version,
+        }
+        for one in rows.order_by("pk")[:2]
+    ]
 
 
 def _bulks(house: House) -> list[Values]:
@@ -153,11 +171,19 @@ SOURCES: list[tuple[str, Source]] = [
     (r"machines/<str:organisation>/<str:public_id>/", Source(_machines, _NOTHING)),
     (r"doorbells/<str:organisation>/<str:public_id>/", Source(_doorbells, _NOTHING)),
     (
+        r"hooks/<str:organisation>/<str:public_id>/again/<str:case>/<int:version>/",
+        Source(_told, {"organisation": NOWHERE, "public_id": "H-0000000000", "case": "C-0000000000", "version": 1}),
+    ),
+    (
+        r"hooks/<str:organisation>/<str:public_id>/",
+        Source(_hooks, {"organisation": NOWHERE, "public_id": "H-0000000000"}),
+    ),
+    (
         r"schedules/<str:organisation>/<int:number>/",
         Source(_schedules, {"organisation": NOWHERE, "number": NOBODY}),
     ),
     (
-        r"(people|machines|doorbells|schedules|choosing|reports/ask)/<str:organisation>/",
+        r"(people|machines|doorbells|hooks|schedules|choosing|reports/ask)/<str:organisation>/",
         Source(_organisation, {"organisation": NOWHERE}),
     ),
     (
@@ -210,8 +236,9 @@ def _rows_of(model: Any, name: str) -> Callable[[House], list[Values]]:
     return rows
 
 
-#: Pages that list nothing of organisations, and admin, which shows all to who runs the installation.
-UNASKED = ("admin/", "healthz", "readyz", "api/schema", "api/docs", "console/me/", "console/sign")
+#: Pages that list nothing of organisations or count all together, and admin, which shows all to who runs the
+#: installation.
+UNASKED = ("admin/", "healthz", "metrics", "readyz", "api/schema", "api/docs", "console/me/", "console/sign")
 
 
 def queries_of(route: Route, house: House) -> list[tuple[Values, Values]]:

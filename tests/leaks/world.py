@@ -26,11 +26,14 @@ from cases.webhook_sources import create_source
 from documents.models import Document
 from operations.bulk import preview_bulk
 from operations.bulk_models import Bulk
-from operations.models import Obligation, Recovery
+from operations.hooks import Wanted as Listener
+from operations.hooks import create_hook
+from operations.models import Hook, Obligation, Recovery
 from operations.ordering import order_recovery
 from operations.pausing import pause
 from operations.reporting import request_report
 from operations.scheduling import Wanted, set_schedule
+from operations.spreading_hooks import spread_portion
 from tests.stories import Engine, Story
 
 from .canaries import Kind, Owner, found_in, word
@@ -125,7 +128,7 @@ def build(owner_connection: Any, outside: Any) -> World:
 
 def _ids_of(house: House) -> Iterator[tuple[str, tuple[Owner, Kind]]]:
     content: list[Any] = [Case, Proposal, Action, Recovery]
-    named: list[Any] = [Pause, ServiceAccount, Document]
+    named: list[Any] = [Pause, ServiceAccount, Document, Hook]
     kinds = [(model, Kind.CONTENT) for model in content] + [(model, Kind.NAME) for model in named]
     for model, kind in kinds:
         rows = model.objects.filter(**{model.organisation_path: house.organisation})
@@ -152,6 +155,7 @@ def _house(owner: Owner, owner_connection: Any, outside: Any) -> House:
     _plant_pauses(house)
     _plant_bulk(house)
     _plant_report(house)
+    assert spread_portion(organisation.pk)
     return house
 
 
@@ -202,6 +206,10 @@ def _plant_machines(house: House) -> None:
     house.accounts.append(account)
     house.tokens["machine"] = issue_token(account=account)[1]
     create_source(organisation=house.organisation, name=f"bell {house.says(Kind.NAME)}", system="payments", by=SYSTEM)
+    address = f"https://{house.says(Kind.NAME)}.example.org/hook"
+    listener = Listener(f"hook {house.says(Kind.NAME)}", "webhook", ["opened", "attention"], address)
+    with override_settings(CASEFLOW_HOOK_HOSTS=["*"]):
+        create_hook(organisation=house.organisation, wanted=listener, by=SYSTEM)
 
 
 def _plant_cases(house: House) -> None:

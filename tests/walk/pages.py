@@ -98,6 +98,9 @@ PAGES: Sequence[Page] = (
     Page("machine-revoke", f"{_ADMIN}/machines/acme/{{machine}}/revoke/{{token}}/", who="admin"),
     Page("doorbell-new", f"{_ADMIN}/doorbells/acme/new/", who="admin"),
     Page("doorbell-secret", f"{_ADMIN}/doorbells/acme/{{bell}}/secret/", who="admin"),
+    Page("hook-new", f"{_ADMIN}/hooks/acme/new/", who="admin"),
+    Page("hook", f"{_ADMIN}/hooks/acme/{{hook}}/", who="admin"),
+    Page("hook-secret", f"{_ADMIN}/hooks/acme/{{hook}}/secret/", who="admin"),
     Page("refused", f"{_ADMIN}/people/acme/", who="operator", status=403),
     Page("not-found", "/console/cases/C-0000000000/", status=404),
 )
@@ -125,6 +128,8 @@ NO_PAGES: Mapping[str, str] = {
     "bulk-cancel": _FORM,
     "machine-switch": _FORM,
     "bell-switch": _FORM,
+    "hook-switch": _FORM,
+    "hook-again": _FORM,
     "people": "leads on to the first organisation",
     "machines-first": "leads on to the first organisation",
     "case-status": _PART,

@@ -154,10 +154,13 @@ class Teller:
         machine = {"name": name, "owner": str(owner), "rights": ["open_case"], "life": "90"}
         assert admin.send("/console/admin/machines/acme/new/", **machine).status_code == 200
         assert admin.send("/console/admin/doorbells/acme/new/", name=name, system="payments").status_code == 200
+        hook = {"name": name, "channel": "webhook", "url": "http://127.0.0.1:9/hook", "language": "ru"}
+        assert admin.send("/console/admin/hooks/acme/new/", **hook, kinds=["attention"]).status_code == 200
         (made,) = self.running.ask(
-            "SELECT a.public_id AS machine, t.prefix AS token, s.public_id AS bell FROM accounts_serviceaccount a"
+            "SELECT a.public_id AS machine, t.prefix AS token, s.public_id AS bell, h.public_id AS hook"
+            " FROM accounts_serviceaccount a"
             " JOIN accounts_servicetoken t ON t.account_id = a.id JOIN cases_webhooksource s ON s.name = a.name"
-            " WHERE a.name = %s",
+            " JOIN operations_hook h ON h.name = a.name WHERE a.name = %s",
             name,
         )
         self.told.places |= made

@@ -13,6 +13,7 @@ from accounts import access
 from accounts.principal import actor_of
 from actions.selectors import list_actions, timeline
 from approvals.selectors import list_proposals
+from caseflow import traces
 from caseflow.api import plan_shapes, schema, shapes
 from caseflow.api.bodies import MAX_LIMIT, CaseListQuery, FactQuery, NoQuery, OpenCaseBody, RevealBody, SupplyDataBody
 from caseflow.api.pages import page_of
@@ -84,6 +85,7 @@ class CasesView(ApiView):
             source_url=body.source_url,
             department_id=get_department_id(organisation, body.department),
         )
+        traces.bind_ids(opened.case.public_id)
         code = status.HTTP_201_CREATED if opened.created else status.HTTP_200_OK
         data = shapes.OpenedCaseSerializer(opened.case).data
         return Response(data, status=code, headers={"Location": data["links"]["self"]})

@@ -11,6 +11,7 @@ from actions.selectors import get_action
 from actions.withdrawing import Withdrawn, withdraw
 from approvals.deciding import Decided, decide
 from approvals.selectors import get_proposal, obstacle, review
+from caseflow import traces
 from caseflow.api import plan_shapes, schema
 from caseflow.api.bodies import DecisionBody, NoQuery, WithdrawalBody
 from caseflow.api.reaching import require_person
@@ -54,6 +55,7 @@ class DecisionView(ApiView):
             )
 
         decided = in_one_transaction(work)
+        traces.bind_ids(decided.case.public_id)
         code = status.HTTP_201_CREATED if decided.created else status.HTTP_200_OK
         return Response(plan_shapes.DecidedSerializer(decided).data, status=code)
 

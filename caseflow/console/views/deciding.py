@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from actions.withdrawing import withdraw
 from approvals.deciding import decide
 from approvals.models import Decision, Proposal
+from caseflow import traces
 from caseflow.console import waiting
 from caseflow.console.door import console_page, get_proposal, person_of, render_page, require
 from caseflow.console.forms import AskDataForm, DecisionForm, ReasonedForm, RejectForm
@@ -104,6 +105,7 @@ def _lead_on(request: HttpRequest, proposal: Proposal, otherwise: HttpResponse) 
 
 def _perform(request: HttpRequest, public_id: str, step: str) -> HttpResponse:
     proposal, person = get_proposal(request, public_id), person_of(request)
+    traces.bind_ids(proposal.case.public_id)
     form = FORMS[step](request.POST, auto_id=f"{step}-%s")
     if not form.is_valid():
         require(request, proposal.case, Right.DECIDE)

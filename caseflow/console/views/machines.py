@@ -14,7 +14,7 @@ from accounts import access, machines
 from accounts.models import Organisation, ServiceAccount, ServiceToken
 from accounts.principal import Actor, actor_of_person
 from accounts.services import revoke_token
-from caseflow.console import vocabulary, words
+from caseflow.console import hooks_page, vocabulary, words
 from caseflow.console.door import console_page, get_organisation, person_of, render_page
 from caseflow.console.machines_page import MachineForm, OwnerForm, RotateForm, RotateSecretForm, SourceForm
 from caseflow.console.problems import input_sentence
@@ -44,6 +44,7 @@ def overview(request: HttpRequest, organisation: str) -> HttpResponse:
         "organisation": found,
         "others": administered.exclude(pk=found.pk),
         "machines": [(one, [words.RIGHTS[right] for right in one.rights]) for one in machines.list_machines(found)],
+        "hooks": hooks_page.list_hooks(found),
         "sources": [(one, vocabulary.system_label(one.system)) for one in sources],
     }
     return render_page(request, "console/machines/list.html", context)
@@ -55,7 +56,7 @@ def create(request: HttpRequest, organisation: str) -> HttpResponse:
     found = get_organisation(request, organisation, Right.ADMINISTER)
     form = MachineForm(found, request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
-        return _form(request, found, form, gettext("New machine"), gettext("Create the machine"))
+        return show_form(request, found, form, gettext("New machine"), gettext("Create the machine"))
     try:
         account, text = machines.create_machine(
             organisation=found,
@@ -67,8 +68,8 @@ def create(request: HttpRequest, organisation: str) -> HttpResponse:
         )
     except BadInput as error:
         form.add_error("name", input_sentence(error.code))
-        return _form(request, found, form, gettext("New machine"), gettext("Create the machine"))
-    return _shown_once(request, found, account.name, text)
+        return show_form(request, found, form, gettext("New machine"), gettext("Create the machine"))
+    return shown_once(request, found, account.name, text)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -78,9 +79,9 @@ def rotate(request: HttpRequest, organisation: str, public_id: str) -> HttpRespo
     form = RotateForm(request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
         title = gettext("New token for “%(name)s”") % {"name": account.name}
-        return _form(request, found, form, title, gettext("Issue the token"))
+        return show_form(request, found, form, title, gettext("Issue the token"))
     text = machines.rotate_token(account=account, life=form.lasts, overlap=form.goes_on, by=_by(request))
-    return _shown_once(request, found, account.name, text)
+    return shown_once(request, found, account.name, text)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -90,7 +91,7 @@ def owner(request: HttpRequest, organisation: str, public_id: str) -> HttpRespon
     form = OwnerForm(found, request.POST if request.method == "POST" else None, initial={"owner": account.owner_id})
     if request.method != "POST" or not form.is_valid():
         title = gettext("Owner of “%(name)s”") % {"name": account.name}
-        return _form(request, found, form, title, gettext("Name the owner"))
+        return show_form(request, found, form, title, gettext("Name the owner"))
     machines.change_owner(account=account, owner=form.cleaned_data["owner"], by=_by(request))
     return redirect("console:machines", found.slug)
 
@@ -127,13 +128,13 @@ def create_source(request: HttpRequest, organisation: str) -> HttpResponse:
     found = get_organisation(request, organisation, Right.ADMINISTER)
     form = SourceForm(request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
-        return _form(request, found, form, gettext("New doorbell"), gettext("Create the doorbell"))
+        return show_form(request, found, form, gettext("New doorbell"), gettext("Create the doorbell"))
     try:
         source, text = webhook_sources.create_source(organisation=found, by=_by(request), **form.cleaned_data)
     except BadInput as error:
         form.add_error("name", input_sentence(error.code))
-        return _form(request, found, form, gettext("New doorbell"), gettext("Create the doorbell"))
-    return _shown_once(request, found, source.name, text, _address(source))
+        return show_form(request, found, form, gettext("New doorbell"), gettext("Create the doorbell"))
+    return shown_once(request, found, source.name, text, _address(source))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -143,9 +144,9 @@ def rotate_source(request: HttpRequest, organisation: str, public_id: str) -> Ht
     form = RotateSecretForm(request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
         title = gettext("New secret for “%(name)s”") % {"name": source.name}
-        return _form(request, found, form, title, gettext("Issue the secret"))
+        return show_form(request, found, form, title, gettext("Issue the secret"))
     text = webhook_sources.rotate_secret(source=source, overlap=form.goes_on, by=_by(request))
-    return _shown_once(request, found, source.name, text, _address(source))
+    return shown_once(request, found, source.name, text, _address(source))
 
 
 @require_POST
@@ -176,13 +177,13 @@ def _address(source: WebhookSource) -> str:
     return settings.CASEFLOW_BASE_URL.rstrip("/") + reverse("api:webhook", args=[source.public_id])
 
 
-def _form(request: HttpRequest, organisation: Organisation, form: object, title: str, button: str) -> HttpResponse:
+def show_form(request: HttpRequest, organisation: Organisation, form: object, title: str, button: str) -> HttpResponse:
     context = {"organisation": organisation, "form": form, "heading": title, "button": button}
     status = 400 if request.method == "POST" else 200
     return render_page(request, "console/machines/form.html", context, status=status)
 
 
-def _shown_once(
+def shown_once(
     request: HttpRequest, organisation: Organisation, name: str, text: str, address: str = ""
 ) -> HttpResponse:
     """In the answer itself: kept for a next page, it would lie in the session's row in clear text."""

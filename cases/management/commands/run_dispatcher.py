@@ -7,6 +7,8 @@ import signal
 import threading
 import time
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import dramatiq
@@ -18,7 +20,7 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from cases.actors import run_task
 from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
-from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, Rung, look, sweep
+from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, Ring, Rung, look, sweep
 from cases.models.task import QUICK, SLOW
 
 log = logging.getLogger("caseflow.dispatcher")
@@ -43,7 +45,8 @@ class Command(BaseCommand):
             try:
                 listener.ensure()
                 rhythm.begin()
-                rung = sweep(rhythm.queues, ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else []
+                with told() as rings:
+                    rung = sweep(rhythm.queues, rings, window=window, wanted=rhythm.wanted) if rhythm.wanted else []
                 pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
@@ -160,6 +163,22 @@ class Listener:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+@contextmanager
+def told() -> Iterator[Ring]:
+    """Rings that one log line names, however the sweep ends: between a case's tasks and who works on them it stands."""
+    task_ids: list[int] = []
+
+    def ring_and_note(queue: str, task_id: int) -> None:
+        task_ids.append(task_id)
+        ring(queue, task_id)
+
+    try:
+        yield ring_and_note
+    finally:
+        if task_ids:
+            log.info("rung", extra={"number": len(task_ids), "task_ids": task_ids})
 
 
 def ring(queue: str, task_id: int) -> None:
