@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,9 @@ class OpenWork:
             match = {name: value.format(**names) for name, value in order["match"].items()}
             self.go_wrong(order | {"match": match})
         with machine(self.system.base_url, self.token) as api:
-            case = str(api.post("/api/v1/cases/", json=body).raise_for_status().json()["id"])
+            # The same ticket again is the same case, so it may be sent until it is told.
+            told = answered(self.system, lambda: api.post("/api/v1/cases/", json=body))
+        case = str(told.raise_for_status().json()["id"])
         self.tickets[case] = body
         return case
 
@@ -79,7 +82,8 @@ class OpenWork:
 
     def state(self, case: str) -> str:
         with machine(self.system.base_url, self.token) as api:
-            return str(api.get(f"/api/v1/cases/{case}/").raise_for_status().json()["state"])
+            told = answered(self.system, lambda: api.get(f"/api/v1/cases/{case}/"))
+            return str(told.raise_for_status().json()["state"])
 
     def wait(self, case: str, *states: str) -> str:
         """Until the case is in one of the states; which."""
@@ -90,16 +94,27 @@ class OpenWork:
 
     def sign_in(self, username: str) -> SignedIn:
         person = next(one for one in self.told["sign_ins"] if one["username"] == username)
-        return SignedIn(self.system.base_url, username, person["password"])
+
+        def sign_in() -> SignedIn | None:
+            try:
+                return SignedIn(self.system.base_url, username, person["password"])
+            except (httpx2.HTTPError, RuntimeError):
+                return None
+
+        found: SignedIn = self.system.wait_for(sign_in, patience=PATIENCE, every=1.0)
+        return found
 
     def approve(self, case: str) -> None:
         """As a person who reads the newest plan and agrees."""
         person = self.sign_in("approver")
         try:
-            plans = person.get(f"/api/v1/cases/{case}/proposals/").raise_for_status().json()["results"]
-            answer = person.decide([plan for plan in plans if plan["has_effects"]][-1], "approve")
-            if answer.status_code not in (200, 201):
-                raise RuntimeError(f"{case} could not be approved: {answer.status_code} {answer.text[:300]}")
+            listed = answered(self.system, lambda: person.get(f"/api/v1/cases/{case}/proposals/"))
+            plans = listed.raise_for_status().json()["results"]
+            plan = [plan for plan in plans if plan["has_effects"]][-1]
+            told = answered(self.system, lambda: person.decide(plan, "approve"))
+            # Only the answer to an earlier one may have been lost.
+            if told.status_code not in (200, 201) and told.json().get("code") != "already_decided":
+                raise RuntimeError(f"{case} could not be approved: {told.status_code} {told.text[:300]}")
         finally:
             person.close()
 
@@ -142,6 +157,23 @@ def doubled(effects: list[dict[str, Any]]) -> list[str]:
     keys = Counter(effect["key"] for effect in effects)
     subjects = Counter(effect["subject"] for effect in effects if effect["system"] == "subscriptions")
     return [name for counts in (keys, subjects) for name, times in counts.items() if times > 1]
+
+
+def answered(system: System, ask: Callable[[], httpx2.Response]) -> httpx2.Response:
+    """Asks until the answer is no failure of the server: a busy machine lets a connection to PostgreSQL time out."""
+
+    def once() -> httpx2.Response | None:
+        try:
+            answer = ask()
+        except httpx2.HTTPError:
+            return None
+        return None if answer.status_code >= 500 else answer
+
+    # A response is false where it is no success; it is one of those that are wanted.
+    found: list[httpx2.Response] = system.wait_for(
+        lambda: [answer] if (answer := once()) is not None else [], patience=PATIENCE, every=1.0
+    )
+    return found[0]
 
 
 def undo_from_now_on(system: System, seconds: int) -> None:

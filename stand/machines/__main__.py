@@ -199,7 +199,7 @@ def is_right(found: dict[str, Any]) -> bool:
 
 
 def leases(system: System, machine: Machine) -> int:
-    """Of this machine's processes, by their host name, or by their process ids where they have none of their own."""
+    """Of this machine's workers, by their host name; 0 where machines may not have one of their own."""
     with psycopg.connect(system.administrator_url, autocommit=True) as connection:
         rows = connection.execute(
             "SELECT leased_by FROM cases_task WHERE status = 'leased' AND leased_until > clock_timestamp()"

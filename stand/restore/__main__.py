@@ -40,6 +40,7 @@ from stand.system import System
 UNDO = 1800  #: seconds between approval and send: the drill says itself when they are over
 WATCHED = 20.0  #: seconds for which the copy runs after its tasks came due, and may send nothing
 WOULD_SEND = 3  #: tasks of the copy that would send something: two effects and a letter
+LEDGER = "ledger_agrees"  #: the promise that compares with the outside world
 NAMED = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SIMULATOR_URL")
 KEEPER = "platform"  #: the demo's platform operator
 
@@ -197,7 +198,7 @@ def watch(
         "doubled": doubled(ledger(first)["effects"]),
         "staff_mails_after": len(box.letters) - before[1],
         "recorded": events(second),
-        "invariants_at_the_end": "clean" if ask_invariants(second).get("clean") else "violated",
+        "named_by_the_ledger": named(ask_invariants(second), cases["sent_after_the_backup"]),
         "audit_at_the_end": "verifies" if second.manage("verify_audit", check=False).returncode == 0 else "does not",
     }
     return {"passed": is_right(found), **found}
@@ -235,11 +236,26 @@ def events(system: System) -> list[str]:
     return [kind for (kind,) in rows]
 
 
+def named(invariants: dict[str, Any], lost: str) -> list[str]:
+    """What does not fit the outside world's ledger at the end, or any other promise that is not kept."""
+    if "failed" in invariants:
+        return [str(invariants["failed"])]
+    return [
+        "sent after the backup: CANCELLED and had an effect"
+        if (one["name"], example["case"]) == (LEDGER, lost) and "is CANCELLED and had an effect" in example["problem"]
+        else f"{one['name']}: {example['case']} {example['problem']}"
+        for one in invariants["invariants"]
+        for example in one["examples"]
+    ]
+
+
 def is_right(found: dict[str, Any]) -> bool:
     return (
         (found["writes_before_resumed"], found["mails_before_resumed"], found["doubled"]) == (0, 0, [])
         and (found["audit"], found["invariants"]) == ("verifies", "clean")
-        and (found["audit_at_the_end"], found["invariants_at_the_end"]) == ("verifies", "clean")
+        and found["audit_at_the_end"] == "verifies"
+        # The copy cannot know what was sent after the backup; whoever compares it with the outside is told just that.
+        and found["named_by_the_ledger"] == ["sent after the backup: CANCELLED and had an effect"]
         and found["resume_before_results_were_checked"] == "refused"
         and found["unknown_became"] == ["CONFIRMED"]
         and found["resumed"]
