@@ -30,6 +30,10 @@ help:
 	@echo "make evaluate  labelled tickets to the rules and to the simulated model: accuracy, and what comes through"
 	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
 	@echo "make bench   cases a second beside DBOS, Procrastinate, bare Dramatiq and pgbench (ARGS='--only ours --rounds 1')"
+	@echo "make two-machines  two machines on one PostgreSQL and one Valkey, one cut off and killed under load"
+	@echo "make upgrade-test  cases of an earlier state in every open state, migrated and driven on by this one"
+	@echo "make restore-drill  a backup restored elsewhere sends nothing until a person resumes, then nothing twice"
+	@echo "make processes  what the Procfile names, on the servers that DATABASE_URL and REDIS_URL name"
 	@echo "make lint    ruff, import-linter, mypy"
 	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make messages  collect the texts to translate, then compile them"
@@ -141,6 +145,19 @@ bench-slice: setup
 
 bench-tables: setup
 	$(PY) -m stand.bench.tables $(BENCH)
+
+.PHONY: two-machines upgrade-test restore-drill processes
+two-machines: setup
+	$(PY) -m stand.machines $(ARGS)
+
+upgrade-test: setup
+	$(PY) -m stand.upgrade
+
+restore-drill: setup
+	$(PY) -m stand.restore
+
+processes: setup-demo
+	$(PY) -m stand.procfile
 
 lint: setup
 	$(PY) -m stand.testrun --only-checks

@@ -61,6 +61,8 @@ with env.prefixed("CASEFLOW_"):
     CASEFLOW_BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000", validate=_is_web_address)
     #: web, worker, dispatcher or command: what PostgreSQL shows as application_name.
     CASEFLOW_ROLE = env.str("ROLE", default="command")
+    #: Where `run_workers` answers GET /livez on 127.0.0.1; 0: nowhere.
+    CASEFLOW_HEALTH_PORT = env.int("HEALTH_PORT", default=0)
     #: smtp://user:password@host:587 (STARTTLS), smtps://… (TLS), smtp+plain://… (neither); empty: staff get no mail.
     staff_mail = env.str("STAFF_MAIL", default="")
     DEFAULT_FROM_EMAIL = env.str("STAFF_MAIL_FROM", default="caseflow@localhost")

@@ -20,7 +20,7 @@ from .rows import CaseRow
 from .times import COLUMNS, PARTS
 
 #: Columns a transition may set beside the state, and columns it may add to.
-SETTABLE = frozenset({"reason", "ending", "outcome", "wait_until", "plan_begun", "subject"})
+SETTABLE = frozenset({"reason", "ending", "outcome", "wait_until", "plan_begun", "subject", "process_version"})
 ADDABLE = frozenset({"effects_open", "effects_done", "returns"})
 
 _GUARDS = {

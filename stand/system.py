@@ -71,6 +71,8 @@ class System:
         self.environment: dict[str, str] = {}
         self.base_url = ""
         self.simulator_url = ""
+        self.checkout = CHECKOUT  #: whose code the product's processes and commands run
+        self.patience = 60.0  #: seconds for one process to be ready
         self.told = {role: dict(more) for role, more in (told or {}).items()}
         self._workers = [f"worker-{number}" for number in range(1, workers + 1)]
         self._health_ports: dict[str, int] = {}
@@ -174,7 +176,7 @@ class System:
         """Run one of the product's commands to its end; raise RuntimeError with its output when it fails."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            cwd=CHECKOUT,
+            cwd=self.checkout,
             env=self.environment | {"CASEFLOW_ROLE": "command"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -208,24 +210,30 @@ class System:
         log = self.processes.logs / f"{name}.log"
         log.unlink(missing_ok=True)  # so that readiness is read from this start's lines
         environment = self.environment | {"CASEFLOW_ROLE": name} | self.told.get(name, {})
-        return self.processes.start(name, self._argv(name), environment, folder=CHECKOUT)
+        # The outside world is another program and knows no versions of ours.
+        folder = CHECKOUT if name == "simulator" else self.checkout
+        return self.processes.start(name, self._argv(name), environment, folder=folder)
 
     def wait_ready(self, name: str) -> None:
         """Wait until a started role does its work."""
         match name:
             case "simulator":
-                self.processes.wait_ready(name, lambda: answers(f"{self.simulator_url}/healthz"))
+                self.processes.wait_ready(name, lambda: answers(f"{self.simulator_url}/healthz"), self.patience)
             case "web":
                 # Its own word too: at a port that was taken meanwhile somebody else would answer.
                 self.processes.wait_ready(
-                    name, lambda: self._log_says(name, "Listening at") and answers(f"{self.base_url}/healthz")
+                    name,
+                    lambda: self._log_says(name, "Listening at") and answers(f"{self.base_url}/healthz"),
+                    self.patience,
                 )
             case _ if name in self._dispatchers:
-                self.processes.wait_ready(name, lambda: self._log_says(name, "ready"))
+                self.processes.wait_ready(name, lambda: self._log_says(name, "ready"), self.patience)
             case _:
                 # The ready process's own word too, as for web.
                 self.processes.wait_ready(
-                    name, lambda: self._log_says(name, "is ready for action") and answers(self.health_url(name))
+                    name,
+                    lambda: self._log_says(name, "is ready for action") and answers(self.health_url(name)),
+                    self.patience,
                 )
 
     def health_url(self, name: str) -> str:

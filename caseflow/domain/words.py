@@ -242,6 +242,7 @@ EVENTS: dict[str, str] = {
     "repair.task_freed": _("A stuck task was made due again"),
     "repair.expiry_restored": _("The end of the time for a decision was put back on the schedule"),
     "repair.reconcile_ordered": _("A check of the result was put back on the schedule"),
+    "repair.version_moved": _("The case was moved to a newer version of its process"),
     "obligation.overdue": _("What was promised was not there in time"),
     "drift.found": _("The service now says something else than it confirmed"),
     "transition.refused": _("A forbidden change was refused"),

@@ -25,8 +25,8 @@ ROOMS = ("accounts", "actions", "approvals", "audit", "cases", "caseflow", "docu
 
 #: For who holds the machine and its database: they take no `--as`, since they show no case or only to its owner.
 OF_THE_MACHINE = frozenset({
-    "bootstrap", "evaluate_proposer", "grant_platform", "run_dispatcher", "run_workers", "seal_audit", "show_process",
-    "show_roles", "verify_audit", "verify_broker", "verify_invariants",
+    "bootstrap", "evaluate_proposer", "grant_platform", "mark_restored", "run_dispatcher", "run_workers", "seal_audit",
+    "show_process", "show_roles", "verify_audit", "verify_broker", "verify_invariants",
 })  # fmt: skip
 
 
@@ -94,6 +94,7 @@ ASKED: dict[str, Callable[[House], Iterator[Asked]]] = {
     "import_cases": _in_organisation("-", stdin=json.dumps({"source": "desk", "external_id": "T-1"}) + "\n"),
     "check_drift": _repair(),
     "expire_decisions": _repair(),
+    "migrate_cases": _repair("--process", "restore_access", "--to", "1"),
     "reconcile_actions": _repair(),
     "requeue_tasks": _repair(),
     "retell_hooks": _repair(),

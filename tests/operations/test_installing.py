@@ -66,3 +66,16 @@ def test_nobody_but_a_platform_operator_resumes(engine: Engine, run: Run) -> Non
     assert (told.code, Installation.objects.get().restored) == (1, True)
     assert AuditEvent.objects.filter(organisation_id=PLATFORM, kind="access.refused").count() == 1
     assert run("resume_installation", "--apply").code == 2
+
+
+def test_what_was_marked_as_restored_sends_nothing_until_it_is_resumed(engine: Engine, run: Run) -> None:
+    story = engine.approved()
+    assert run("mark_restored", "--reason", "the disk was lost", "--json").json() == {"restored": True, "changed": True}
+    story.run()
+    assert (story.task("execute").last_error, story.writes()) == ("installation", [])
+    assert run("mark_restored", "--reason", "twice", "--json").json()["changed"] is False
+    assert AuditEvent.objects.filter(organisation_id=PLATFORM, kind="installation.restored").count() == 1
+    assert run("resume_installation", *APPLY).code == 0
+    story.run()
+    assert (story.state, len(story.writes())) == ("COMPLETED", 1)
+    assert run("mark_restored", "--reason", " ").code == 2

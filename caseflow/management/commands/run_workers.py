@@ -10,6 +10,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from caseflow.livez import serve_livez
@@ -27,7 +28,12 @@ class Command(BaseCommand):
         parser.add_argument("--processes", type=int, default=1, help="worker processes; each is replaced by itself")
         parser.add_argument("--threads", type=int, default=4, help="tasks at a time in each process")
         parser.add_argument("--queues", nargs="+", choices=[QUICK, SLOW], default=[], help="only these; without, all")
-        parser.add_argument("--health-port", type=int, default=0, help="answer GET /livez on 127.0.0.1; 0 does not")
+        parser.add_argument(
+            "--health-port",
+            type=int,
+            default=settings.CASEFLOW_HEALTH_PORT,
+            help="answer GET /livez on 127.0.0.1; 0 does not; CASEFLOW_HEALTH_PORT if left out",
+        )
 
     def handle(
         self, *args: Any, processes: int, threads: int, queues: list[str], health_port: int, **options: Any

@@ -1,0 +1,1 @@
+"""From an earlier state of this product to this one, with work of every kind open."""
