@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator import legacy, mail, payments, subscriptions
+from simulator import addresses, legacy, mail, payments, subscriptions
 from simulator.bells import Bells
 from simulator.faults import FaultBook
 from simulator.keys import Keys
@@ -45,6 +45,12 @@ class World:
                 return legacy.change_subscription(self.ledger, request)
             case "GET", ("legacy", "operations", _):
                 return legacy.find_operation(self.ledger, request)
+            case "GET", ("addresses", _):
+                return addresses.read_address(self.ledger, request)
+            case "GET", ("corrections", _):
+                return addresses.read_correction(self.ledger, request)
+            case "POST", ("addresses", _, "apply"):
+                return addresses.apply_correction(self.ledger, self.keys, request)
             case "POST", ("mail", "messages"):
                 return mail.send_message(self.ledger, self.keys, request)
             case "GET", ("operations", _):

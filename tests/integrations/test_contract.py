@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
+from integrations.addresses import Addresses
 from integrations.contract import Adapter
 from integrations.mail import Mail
 from integrations.subscriptions import Subscriptions
@@ -39,13 +40,19 @@ class Effect:
         return self.adapter.lookup(key=key, call_id="call-lookup")
 
 
-@pytest.fixture(params=["subscriptions.activate", "subscriptions.deactivate", "mail.send"])
-def effect(request: pytest.FixtureRequest, outside: Outside, subscriptions: Subscriptions, mail: Mail) -> Effect:
+@pytest.fixture(params=["subscriptions.activate", "subscriptions.deactivate", "addresses.apply", "mail.send"])
+def effect(
+    request: pytest.FixtureRequest, outside: Outside, subscriptions: Subscriptions, addresses: Addresses, mail: Mail
+) -> Effect:
     system, operation = request.param.split(".")
     if system == "mail":
         message = {"subject": "Доступ открыт", "text": "Здравствуйте 🙂", "reference": "T-4821"}
         refusal = Refused("bad_address", "it answered 422", FaultKind.INVALID_DATA)
         return Effect(mail, operation, "person@example.org", message, "nowhere", refusal)
+    if system == "addresses":
+        customer, correction = outside.new_correction()
+        refusal = Refused("correction_not_found", "it answered 404", FaultKind.INVALID_DATA)
+        return Effect(addresses, operation, customer, {"correction_id": correction}, "cus_missing", refusal)
     subject = outside.new_subscription(status="inactive" if operation == "activate" else "active")
     refusal = Refused("subscription_not_found", "it answered 404", FaultKind.INVALID_DATA)
     return Effect(subscriptions, operation, subject, {"payment_id": "pay_1"}, "sub_missing", refusal)
