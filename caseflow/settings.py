@@ -50,6 +50,7 @@ CASEFLOW_OUTGOING_HOSTS = outgoing_hosts
 PROCESSES = [
     "caseflow.processes.restore_access.RestoreAccess",
     "caseflow.processes.department_report.DepartmentReport",
+    "caseflow.processes.address_correction.AddressCorrection",
 ]
 
 # Django ---------------------------------------------------------------------------------------------------------------
