@@ -10,7 +10,7 @@ from simulator.ledger import Ledger
 from simulator.wire import Answer, Request
 
 #: Collections whose changes are rung out, with the kind of their objects.
-CHANGED = {"payments": "payment", "subscriptions": "subscription"}
+CHANGED = {"addresses": "address", "payments": "payment", "subscriptions": "subscription"}
 
 
 class World:
