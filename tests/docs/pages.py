@@ -63,9 +63,6 @@ class Page:
 
 
 def all_pages() -> list[Page]:
-    pages = (Page(path) for path in sorted(ROOT.rglob("*.md")))
-    return [
-        page
-        for page in pages
-        if not any(part.startswith(".") or part in ELSEWHERE for part in page.path.relative_to(ROOT).parts)
-    ]
+    folders = [entry for entry in ROOT.iterdir() if entry.is_dir() and not entry.name.startswith(".")]
+    inside = [path for folder in folders if folder.name not in ELSEWHERE for path in folder.rglob("*.md")]
+    return [Page(path) for path in sorted([*ROOT.glob("*.md"), *inside])]

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from babel.messages.pofile import read_po
 from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.urls import Resolver404, resolve
@@ -19,6 +20,7 @@ from caseflow.production import OF_TESTS
 from caseflow.settings_table import known_settings
 
 from .pages import ROOT, Page, all_pages
+from .tables import renewed
 
 PAGES = {page.name: page for page in all_pages()}
 TOP = frozenset(entry.name for entry in ROOT.iterdir())
@@ -130,4 +132,25 @@ def test_every_address_leads_somewhere(doc: Page) -> None:
                 resolve(path)
             except Resolver404:
                 wrong.append(address)
+    assert wrong == []
+
+
+def test_every_part_that_is_made_from_the_code_is_as_the_code_has_it(doc: Page) -> None:
+    assert renewed(doc.text) == doc.text, "run: python -m tests.docs.tables"
+
+
+def test_every_quoted_symptom_is_what_a_page_of_the_console_says() -> None:
+    with (ROOT / "locale" / "ru" / "LC_MESSAGES" / "django.po").open("rb") as file:
+        catalogue = read_po(file)
+    said: dict[str, set[str]] = {"docs/runbook.md": set(), "docs/runbook.ru.md": set()}
+    for message in catalogue:
+        ids, texts = (value if isinstance(value, tuple) else (value,) for value in (message.id, message.string))
+        said["docs/runbook.md"] |= set(ids)
+        said["docs/runbook.ru.md"] |= set(texts)
+    wrong = []
+    for name, texts in said.items():
+        forms = [re.sub(r"%\\\(\w+\\\)s", ".+", re.escape(text)) for text in texts if text]
+        for heading in re.findall(r"^### [“«](.+)[”»]$", PAGES[name].text, re.MULTILINE):
+            if not any(re.fullmatch(form, heading) for form in forms):
+                wrong.append((name, heading))
     assert wrong == []
