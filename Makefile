@@ -20,6 +20,7 @@ help:
 	@echo "make smoke   one ticket from a POST to COMPLETED through real processes, without a person"
 	@echo "make report-story   a report whose worker dies when its file is there: one document, one message each"
 	@echo "make test    install what the tests need, start real servers, run everything (ARGS=... goes to pytest)"
+	@echo "make test-all  the same on Python 3.11 and 3.13 (PYTHON311=, PYTHON313= say where they are; ARGS=...)"
 	@echo "make faults  crash every process at every point, check that nothing is lost or doubled (ARGS=--only C23)"
 	@echo "make mutations  take each protection out in turn: a test must notice (ARGS=... names some; --check)"
 	@echo "make leaks   everybody at every address and command: nobody sees what is not theirs"
@@ -83,6 +84,17 @@ report-story: setup-demo
 
 test: setup packages
 	$(PY) -m stand.testrun $(ARGS)
+
+# The oldest Python that is supported and the newest that is tested, each in an environment of its own from the same lock.
+.PHONY: test-all
+PYTHON311 ?= python3.11
+PYTHON313 ?= python3.13
+
+test-all:
+	@$(PYTHON311) -c "" 2>/dev/null || { echo "No $(PYTHON311) here; name one: make test-all PYTHON311=/path/to/python3.11"; exit 1; }
+	@$(PYTHON313) -c "" 2>/dev/null || { echo "No $(PYTHON313) here; name one: make test-all PYTHON313=/path/to/python3.13"; exit 1; }
+	$(MAKE) test PYTHON=$(PYTHON311) VENV=.venv-3.11
+	$(MAKE) test PYTHON=$(PYTHON313) VENV=.venv-3.13
 
 .PHONY: faults
 faults: setup packages
@@ -181,4 +193,5 @@ messages: packages venv
 
 clean:
 	if test -x $(PY); then $(PY) -m stand.clean; fi
-	rm -rf $(VENV) $(BENCH_VENV) .stand .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis staticfiles
+	rm -rf $(VENV) $(BENCH_VENV) .venv-3.11 .venv-3.13 .stand .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf staticfiles

@@ -35,6 +35,7 @@ _mails_itself = bool(staff_mail) and "mail" not in systems and not SIMULATOR_URL
 
 #: Outside systems by name; `manage.py check` resolves each.
 ADAPTERS = {
+    "addresses": "integrations.addresses.Addresses",
     "payments": "integrations.payments.Payments",
     "subscriptions": "integrations.subscriptions.Subscriptions",
     "mail": "integrations.smtp_mail.SmtpMail" if _mails_itself else "integrations.mail.Mail",
@@ -51,6 +52,7 @@ CASEFLOW_OUTGOING_HOSTS = outgoing_hosts
 PROCESSES = [
     "caseflow.processes.restore_access.RestoreAccess",
     "caseflow.processes.department_report.DepartmentReport",
+    "caseflow.processes.address_correction.AddressCorrection",
 ]
 
 # Django ---------------------------------------------------------------------------------------------------------------

@@ -47,17 +47,25 @@ def _rate(value: str) -> tuple[int, int]:
 # Not eager: a start with three things wrong names all three, at `seal`.
 env = Env(eager=False)
 with env.prefixed("CASEFLOW_"):
+    #: Signs sessions and forms: 50 random characters, `openssl rand -base64 48`.
     SECRET_KEY = env.str("SECRET_KEY")
+    #: Wraps the key of each case's personal texts, which are lost without it: 32 bytes, `openssl rand -base64 32`.
     data_key = env.str("DATA_KEY", validate=_is_data_key)
+    #: Of this installation; a database that knows another one sends nothing from here.
     CASEFLOW_INSTALLATION_ID = env.uuid("INSTALLATION_ID")
+    #: The names under which the web server is asked.
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
+    #: Django's pages of errors; refused where others reach the installation.
     DEBUG = env.bool("DEBUG", default=False)
+    #: Between the deciding approval and the send: so long a decision can be withdrawn for sure.
     CASEFLOW_UNDO_SECONDS = env.int("UNDO_SECONDS", default=15)
     #: "subscriptions=500,payments=50": an effect more within an hour pauses the system by itself; unnamed: no cap.
     CASEFLOW_EFFECTS_PER_HOUR: dict[str, int] = env.dict("EFFECTS_PER_HOUR", subcast_values=int, default={})
+    #: The same for each organisation by itself.
     CASEFLOW_EFFECTS_PER_HOUR_AND_ORGANISATION: dict[str, int] = env.dict(
         "EFFECTS_PER_HOUR_AND_ORGANISATION", subcast_values=int, default={}
     )
+    #: The address that people and mails use. Not of this machine: the installation is reached by others.
     CASEFLOW_BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000", validate=_is_web_address)
     #: web, worker, dispatcher or command: what PostgreSQL shows as application_name.
     CASEFLOW_ROLE = env.str("ROLE", default="command")
@@ -65,22 +73,29 @@ with env.prefixed("CASEFLOW_"):
     CASEFLOW_HEALTH_PORT = env.int("HEALTH_PORT", default=0)
     #: smtp://user:password@host:587 (STARTTLS), smtps://… (TLS), smtp+plain://… (neither); empty: staff get no mail.
     staff_mail = env.str("STAFF_MAIL", default="")
+    #: The sender of that mail.
     DEFAULT_FROM_EMAIL = env.str("STAFF_MAIL_FROM", default="caseflow@localhost")
     #: Set where `collectstatic` ran; without it whitenoise serves the files from where they lie.
     static_root = env.str("STATIC_ROOT", default="")
     #: The proxy in front sets X-Forwarded-Proto itself and strips a client's own.
     trusts_proxy = env.bool("TRUST_PROXY", default=False)
+    #: For tests: passwords are hashed so fast that they could be guessed back.
     hashes_fast = env.bool("FAST_HASH", default=False)
+    #: A session ends after so many minutes without activity.
     session_idle = env.int("SESSION_IDLE_MINUTES", default=30)
+    #: A session ends after so many hours in any case.
     session_limit = env.int("SESSION_LIMIT_HOURS", default=12)
+    #: "sign_in=60/60,intake=3000/60": how often one caller may do something, as requests/seconds; "0/1" lifts one.
     limits: dict[str, tuple[int, int]] = env.dict("LIMITS", subcast_values=_rate, default={})
+    #: DEBUG writes what is sent and received, personal data too: refused where others reach the installation.
     log_level = env.str("LOG_LEVEL", default="INFO")
     #: json or line; unsaid: json for web, workers and dispatcher, line for commands that a person types.
     log_format = env.str("LOG_FORMAT", default="", validate=_is_log_format)
     #: Who shows one of these as a Bearer token reads /metrics; two while one is replaced by another.
     CASEFLOW_METRICS_TOKENS: list[str] = env.list("METRICS_TOKENS", default=[], validate=_are_long)
-    #: Outside the database: where seals of the audit trail lie, and the private key that signs them.
+    #: Where signed seals of the audit trail lie, outside the database.
     CASEFLOW_SEAL_FOLDER = env.str("SEAL_FOLDER", default="")
+    #: The private key, readable by its owner only.
     CASEFLOW_SEAL_KEY_FILE = env.str("SEAL_KEY_FILE", default="")
     #: Where data sets and documents lie; web and workers see the same folder, and it belongs to the backup.
     documents_folder = env.str("DOCUMENTS_FOLDER", default="")
@@ -102,9 +117,13 @@ with env.prefixed("CASEFLOW_"):
     CASEFLOW_HOOK_HOSTS: list[str] = env.list("HOOK_HOSTS", default=[])
     #: Whether those may stand in a private network (http on this very machine, too): a helpdesk of the house.
     CASEFLOW_HOOK_PRIVATE = env.bool("HOOK_PRIVATE", default=False)
+#: postgresql://user:password@host:port/name of the runtime role; `?sslmode=verify-full` away from this machine.
 database_url = env.str("DATABASE_URL", validate=_is_postgres)
+#: The same of the role that owns the tables; only `migrate` needs it. Unsaid: one role does both.
 database_owner_url = env.str("DATABASE_OWNER_URL", default="", validate=_is_postgres)
+#: redis:// or rediss:// (TLS) of Redis or Valkey, which only rings.
 REDIS_URL = env.str("REDIS_URL")
+#: The outside world of demo and tests, for every system that CASEFLOW_SYSTEMS does not name.
 SIMULATOR_URL = env.str("SIMULATOR_URL", default="", validate=_is_web_address)
 env.seal()
 

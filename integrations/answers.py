@@ -18,7 +18,7 @@ MAX_TEXT = 4096  #: characters of one field
 AMOUNT = re.compile(r"-?\d{1,12}(\.\d{1,4})?")  #: money is text and stays text
 
 #: Conflicts that mean "no, and nothing changed". A 409 with any other code is doubt.
-FINAL_CONFLICTS = frozenset({"already_active", "already_inactive"})
+FINAL_CONFLICTS = frozenset({"already_active", "already_inactive", "already_applied", "correction_withdrawn"})
 
 
 def read_failed(system: str, failure: Answer | NotSent | NoAnswer | BadAnswer) -> ReadFailed:

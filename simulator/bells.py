@@ -21,7 +21,13 @@ from typing import Any
 
 from simulator.wire import Answer, BadRequest, Request
 
-SYSTEMS = {"payment": "payments", "subscription": "subscriptions", "customer": "payments"}
+SYSTEMS = {
+    "payment": "payments",
+    "subscription": "subscriptions",
+    "customer": "payments",
+    "address": "addresses",
+    "correction": "addresses",
+}
 #: What can go wrong with a delivery.
 KINDS = {
     "duplicate": "send it twice with one id",

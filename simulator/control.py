@@ -9,8 +9,16 @@ from simulator.faults import FaultBook
 from simulator.ledger import Ledger
 from simulator.wire import Answer, BadRequest, Request
 
-KINDS = {"customers": "customer", "payments": "payment", "subscriptions": "subscription"}
+KINDS = {
+    "addresses": "address",
+    "corrections": "correction",
+    "customers": "customer",
+    "payments": "payment",
+    "subscriptions": "subscription",
+}
 DEFAULTS: dict[str, dict[str, Any]] = {
+    "address": {"correction_id": None},
+    "correction": {"status": "pending", "check": "deliverable"},
     "customer": {"email": "", "language": "en", "name": ""},
     "payment": {"currency": "RUB", "status": "confirmed"},
     "subscription": {"currency": "RUB", "status": "inactive", "activated_at": None, "activated_by_key": None},

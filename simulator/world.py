@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator import legacy, mail, payments, subscriptions
+from simulator import addresses, legacy, mail, payments, subscriptions
 from simulator.bells import Bells
 from simulator.faults import FaultBook
 from simulator.keys import Keys
@@ -11,7 +11,7 @@ from simulator.model import Model
 from simulator.wire import Answer, Request
 
 #: Collections whose changes are rung out, with the kind of their objects.
-CHANGED = {"payments": "payment", "subscriptions": "subscription"}
+CHANGED = {"addresses": "address", "payments": "payment", "subscriptions": "subscription"}
 
 
 class World:
@@ -47,6 +47,12 @@ class World:
                 return legacy.change_subscription(self.ledger, request)
             case "GET", ("legacy", "operations", _):
                 return legacy.find_operation(self.ledger, request)
+            case "GET", ("addresses", _):
+                return addresses.read_address(self.ledger, request)
+            case "GET", ("corrections", _):
+                return addresses.read_correction(self.ledger, request)
+            case "POST", ("addresses", _, "apply"):
+                return addresses.apply_correction(self.ledger, self.keys, request)
             case "POST", ("mail", "messages"):
                 return mail.send_message(self.ledger, self.keys, request)
             case "POST", ("v1", "chat", "completions"):

@@ -33,7 +33,7 @@ ONE_RUN = 300  #: seconds for the named tests of one mutation
 CONTROL_RUN = 900  #: seconds for all named tests
 FAILED = 1  #: pytest's exit status when tests ran and some failed
 
-NOT_COPIED = ignore_patterns(".venv", ".stand", ".git", ".*_cache", ".hypothesis", "__pycache__", "*.pyc")
+NOT_COPIED = ignore_patterns(".venv*", ".stand", ".git", ".*_cache", ".hypothesis", "__pycache__", "*.pyc")
 #: Errors that say that the mutation is no program, not that a protection is missing.
 NO_PROGRAM = re.compile(
     r"\b(SyntaxError|IndentationError|NameError|UnboundLocalError|ImportError|ModuleNotFoundError"

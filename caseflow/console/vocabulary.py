@@ -1,4 +1,7 @@
-"""Facts, fields, values, systems and operations in words. What stands in no list is shown as the code it is."""
+"""Facts, fields, values, systems and operations in words: from the lists here, or from the process that knows them.
+
+What has no word is shown as the code it is.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from typing import Any
 from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
+
+from caseflow.domain.process import word_of
+from cases.processes import all_processes
 
 from .moments import moment_text
 
@@ -75,7 +81,7 @@ OPERATIONS: dict[tuple[str, str], Promise] = {
 
 
 def field_label(name: str) -> str:
-    return str(FIELDS.get(name, name))
+    return str(FIELDS.get(name) or _told("intake", name) or name)
 
 
 def personal_label(field: str) -> str:
@@ -93,11 +99,11 @@ def personal_label(field: str) -> str:
 
 
 def fact_label(name: str) -> str:
-    return str(FACTS.get(name, name))
+    return str(FACTS.get(name) or _told("fact", name) or name)
 
 
 def part_label(name: str) -> str:
-    return str(PARTS.get(name, name))
+    return str(PARTS.get(name) or _told("part", name) or name)
 
 
 def path_label(path: str) -> str:
@@ -109,11 +115,12 @@ def path_label(path: str) -> str:
 
 
 def system_label(name: str) -> str:
-    return str(SYSTEMS.get(name, name))
+    return str(SYSTEMS.get(name) or _told("system", name) or name)
 
 
 def operation_label(system: str, operation: str) -> str:
-    return str(OPERATIONS.get((system, operation), f"{system} · {operation}"))
+    known = OPERATIONS.get((system, operation)) or _told("operation", system, operation)
+    return str(known or f"{system} · {operation}")
 
 
 def value_text(path: str, value: Any) -> str:
@@ -131,7 +138,13 @@ def value_text(path: str, value: Any) -> str:
         return _money_text(str(value))
     if part in MOMENTS:
         return _moment_text(str(value))
-    return str(VALUES.get((path, str(value)), value))
+    return str(VALUES.get((path, str(value))) or _told("value", path, str(value)) or value)
+
+
+def _told(*name: str) -> str:
+    """A process's own word; nothing where it has none."""
+    word = word_of(all_processes().values(), *name)
+    return gettext(word) if word else ""
 
 
 def _money_text(value: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
@@ -194,6 +194,7 @@ class Process(ABC):
     own_source: ClassVar[str] = ""  #: of the tickets that such a service writes; nobody else's ticket may name it
     critical: ClassVar[tuple[str, ...]] = ()  #: paths a decision depends on
     endings: ClassVar[Mapping[str, Ending]]
+    words: ClassVar[Mapping[str, str]] = {}  #: what pages call what only this process knows; see `word_of`
     proposer: ClassVar[str] = "rules"
     prompts: ClassVar[str] = ""  #: folder of `approvals/prompts`; without one no model is asked
     told_facts: ClassVar[tuple[str, ...]] = ()  #: paths a model may be told; personal ones go as placeholders
@@ -225,6 +226,16 @@ def value_at(facts: Facts, path: str) -> Any:
             return None
         value = value[name]
     return value
+
+
+def word_of(processes: Iterable[Process], *name: str) -> str | None:
+    """What a process calls a thing, in English: its `words` under the name's parts, joined by dots.
+
+    `intake.<field>`, `fact.<name>`, `part.<of a fact>`, `value.<fact>.<part>.<value>`, `system.<name>` and
+    `operation.<system>.<operation>`. None where no process has a word; the first of two.
+    """
+    wanted = ".".join(name)
+    return next((process.words[wanted] for process in processes if wanted in process.words), None)
 
 
 def is_personal(process: Process, path: str) -> bool:

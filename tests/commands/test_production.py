@@ -24,7 +24,7 @@ FIT = {
     "CASEFLOW_ALLOWED_HOSTS": "caseflow.example.org",
     "CASEFLOW_TRUST_PROXY": "1",
     "CASEFLOW_SYSTEMS": "payments=https://pay.example.org,subscriptions=https://sub.example.org:8443,"
-    "mail=https://mail.example.org",
+    "mail=https://mail.example.org,addresses=https://pay.example.org/addresses",
     "CASEFLOW_OUTGOING_HOSTS": "pay.example.org,sub.example.org:8443,mail.example.org",
     "DATABASE_URL": "postgresql://caseflow_runtime:p@db.example.org/caseflow?sslmode=verify-full",
     "DATABASE_OWNER_URL": "postgresql://caseflow_owner:p@db.example.org/caseflow?sslmode=verify-full",

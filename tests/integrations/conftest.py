@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from integrations.addresses import Addresses
 from integrations.mail import Mail
 from integrations.payments import Payments
 from integrations.rest import RestSystem
@@ -101,6 +102,16 @@ class Outside:
         self.ask("PUT", "/world", {"payments": [payment]}).raise_for_status()
         return id
 
+    def new_correction(self, **fields: Any) -> tuple[str, str]:
+        """A customer with an address, and a correction of it that waits: (customer, correction)."""
+        customer, correction = f"cus_{uuid.uuid4().hex}", f"cor_{uuid.uuid4().hex}"
+        world = {
+            "addresses": [{"id": customer, "line": "Улица Мира, 1"}],
+            "corrections": [{"id": correction, "customer_id": customer, "line": "Улица Мира, 2", **fields}],
+        }
+        self.ask("PUT", "/world", world).raise_for_status()
+        return customer, correction
+
 
 @pytest.fixture(scope="session")
 def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
@@ -134,6 +145,12 @@ def payments(simulator: Outside) -> Iterator[Payments]:
 @pytest.fixture
 def subscriptions(simulator: Outside) -> Iterator[Subscriptions]:
     with closing(Subscriptions(base_url=simulator.url, deadline=DEADLINE)) as adapter:
+        yield adapter
+
+
+@pytest.fixture
+def addresses(simulator: Outside) -> Iterator[Addresses]:
+    with closing(Addresses(base_url=simulator.url, deadline=DEADLINE)) as adapter:
         yield adapter
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Outcome, Refused, Unknown
+from integrations.addresses import Addresses
 from integrations.contract import Adapter
 from integrations.mail import Mail
 from integrations.rest import RestSystem
@@ -40,11 +41,14 @@ class Effect:
         return self.adapter.lookup(key=key, call_id="call-lookup")
 
 
-@pytest.fixture(params=["subscriptions.activate", "subscriptions.deactivate", "mail.send", "described.activate"])
+@pytest.fixture(
+    params=["subscriptions.activate", "subscriptions.deactivate", "addresses.apply", "mail.send", "described.activate"]
+)
 def effect(
     request: pytest.FixtureRequest,
     outside: Outside,
     subscriptions: Subscriptions,
+    addresses: Addresses,
     mail: Mail,
     described_subscriptions: RestSystem,
 ) -> Effect:
@@ -53,6 +57,10 @@ def effect(
         message = {"subject": "Доступ открыт", "text": "Здравствуйте 🙂", "reference": "T-4821"}
         refusal = Refused("bad_address", "it answered 422", FaultKind.INVALID_DATA)
         return Effect(mail, operation, "person@example.org", message, "nowhere", refusal)
+    if system == "addresses":
+        customer, correction = outside.new_correction()
+        refusal = Refused("correction_not_found", "it answered 404", FaultKind.INVALID_DATA)
+        return Effect(addresses, operation, customer, {"correction_id": correction}, "cus_missing", refusal)
     subject = outside.new_subscription(status="inactive" if operation == "activate" else "active")
     refusal = Refused("subscription_not_found", "it answered 404", FaultKind.INVALID_DATA)
     adapter = described_subscriptions if system == "described" else subscriptions

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from caseflow.domain.outcomes import FaultKind, ReadFailed, Refused, Unknown
+from integrations.addresses import Addresses
 from integrations.mail import Mail
 from integrations.payments import Payments
 from integrations.subscriptions import Subscriptions
@@ -42,6 +43,27 @@ def test_something_missing_is_a_fact(outside: Outside, payments: Payments, subsc
         assert payments.read("payment", subject, call_id="call-1") == {"status": "not_found"}
         assert payments.read("customer", subject, call_id="call-1") == {"status": "unknown"}
         assert subscriptions.read("subscription", subject, call_id="call-1") == {"status": "not_found"}
+
+
+def test_a_correction_is_read_beside_the_address_that_it_changes(outside: Outside, addresses: Addresses) -> None:
+    customer, correction = outside.new_correction(check="pending", note="not on the list of fields")
+    assert addresses.read("correction", correction, call_id="call-1") == {
+        "status": "pending",
+        "customer_id": customer,
+        "check": "pending",
+        "line": "Улица Мира, 2",
+    }
+    old = {"status": "known", "line": "Улица Мира, 1", "correction_id": None}
+    assert addresses.read("address", customer, call_id="call-2") == old
+    addresses.perform("apply", customer, {"correction_id": correction}, key=f"k-{correction}", call_id="call-3")
+    new = {"status": "known", "line": "Улица Мира, 2", "correction_id": correction}
+    assert addresses.read("address", customer, call_id="call-4") == new
+    assert addresses.read("correction", correction, call_id="call-5")["status"] == "applied"
+    assert addresses.read("address", "missing", call_id="call-6") == {"status": "unknown"}
+    assert addresses.read("correction", "..", call_id="call-7") == {"status": "not_found"}
+    outside.ask("PATCH", f"/corrections/{correction}", {"status": "withdrawn"}).raise_for_status()
+    again = addresses.perform("apply", customer, {"correction_id": correction}, key=f"l-{correction}", call_id="call-8")
+    assert again == Refused("correction_withdrawn", "it answered 409", FaultKind.PERMANENT)
 
 
 def test_a_404_from_a_wrong_address_is_no_fact(outside: Outside) -> None:

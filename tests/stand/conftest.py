@@ -21,13 +21,13 @@ READY = "ready (Ctrl-C stops everything)"
 PATIENCE = 100.0  #: seconds
 #: What the test run itself is told, and a person's shell would not say.
 TOLD = ("CASEFLOW_", "DATABASE_", "REDIS_URL", "SIMULATOR_URL", "DJANGO_")
-NOT_COPIED = shutil.ignore_patterns(".venv", ".stand", ".git", ".*_cache", "__pycache__", "*.pyc")
+NOT_COPIED = shutil.ignore_patterns(".venv*", ".stand", ".git", ".*_cache", "__pycache__", "*.pyc")
 
 
 def plain_environment() -> dict[str, str]:
     """A person's shell: no server is named, so the stand starts its own."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(TOLD)}
-    return plain | {"CASEFLOW_FAST_HASH": "1"}
+    return plain | {"CASEFLOW_FAST_HASH": "1", "CASEFLOW_UNDO_SECONDS": "1"}
 
 
 class Demo:
