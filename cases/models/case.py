@@ -87,12 +87,6 @@ class Case(models.Model):
             models.Index(fields=["reason", "state_since", "id"], condition=~models.Q(reason=""), name="case_by_reason"),
             models.Index(fields=["organisation", "subject"], name="case_by_subject"),
             models.Index(fields=["external_id_normal"], name="case_by_external_id"),
-            # Everything that counts open cases, and nothing of the many closed ones.
-            models.Index(
-                fields=["process", "state", "reason", "state_since"],
-                condition=models.Q(closed_at__isnull=True),
-                name="case_open",
-            ),
             models.Index(fields=["closed_at"], condition=models.Q(closed_at__isnull=False), name="case_by_closing"),
         ]
 

@@ -19,7 +19,7 @@ GONE = [
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0005_density_and_shortcuts"),
-        ("actions", "0005_ended_counts"),
+        ("actions", "0007_watched"),
         ("approvals", "0004_by_time"),
         ("cases", "0009_list_by_age"),
     ]

@@ -9,8 +9,8 @@ class Migration(migrations.Migration):
     atomic = False  # for CONCURRENTLY
 
     dependencies = [
-        ("actions", "0004_search_by_outside_number"),
-        ("cases", "0010_watched"),
+        ("actions", "0006_not_ended"),
+        ("cases", "0011_open_cases"),
     ]
 
     operations = [

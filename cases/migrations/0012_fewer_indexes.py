@@ -19,7 +19,7 @@ GONE = [
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0005_density_and_shortcuts"),
-        ("cases", "0010_ended_counts"),
+        ("cases", "0011_open_cases"),
     ]
 
     operations = [

@@ -8,17 +8,13 @@ class Migration(migrations.Migration):
     atomic = False  # for CONCURRENTLY
 
     dependencies = [
-        ("accounts", "0006_watched"),
-        ("cases", "0009_list_by_age"),
+        ("actions", "0007_watched"),
+        ("operations", "0010_asked_again"),
     ]
 
     operations = [
         AddIndexConcurrently(
-            model_name="case",
-            index=models.Index(
-                condition=models.Q(("closed_at__isnull", True)),
-                fields=["process", "state", "reason", "state_since"],
-                name="case_open",
-            ),
+            model_name="driftfinding",
+            index=models.Index(fields=["at"], name="driftfinding_by_time"),
         ),
     ]

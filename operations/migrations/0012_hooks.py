@@ -33,8 +33,8 @@ class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0006_watched"),
         ("audit", "0005_watched"),
-        ("cases", "0010_watched"),
-        ("operations", "0010_watched"),
+        ("cases", "0011_open_cases"),
+        ("operations", "0011_watched"),
     ]
 
     operations = [

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     atomic = False  # for CONCURRENTLY
 
     dependencies = [
-        ("approvals", "0004_by_time"),
+        ("approvals", "0005_models_asked"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -14,7 +14,7 @@ GONE = [
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("approvals", "0004_by_time"),
+        ("approvals", "0006_watched"),
         ("cases", "0009_list_by_age"),
     ]
 
