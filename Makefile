@@ -29,6 +29,7 @@ help:
 	@echo "make cases N=20000   fill the running demo with cases in every state (ARGS=--seed 2 makes others)"
 	@echo "make kills   kill -9 of a worker, 30 times: how soon its cases move again"
 	@echo "make bench   cases a second beside DBOS, Procrastinate, bare Dramatiq and pgbench (ARGS='--only ours --rounds 1')"
+	@echo "make bench-growth   a case and every page among a million cases against ten thousand (ARGS=--only-fill)"
 	@echo "make lint    ruff, import-linter, mypy"
 	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make messages  collect the texts to translate, then compile them"
@@ -136,6 +137,10 @@ bench-slice: setup
 
 bench-tables: setup
 	$(PY) -m stand.bench.tables $(BENCH)
+
+.PHONY: bench-growth
+bench-growth: setup
+	$(PY) -m stand.growth --document $(ARGS)
 
 lint: setup
 	$(PY) -m stand.testrun --only-checks
