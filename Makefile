@@ -35,6 +35,7 @@ help:
 	@echo "make upgrade-test  cases of an earlier state in every open state, migrated and driven on by this one"
 	@echo "make restore-drill  a backup restored elsewhere sends nothing until a person resumes, then nothing twice"
 	@echo "make processes  what the Procfile names, on the servers that DATABASE_URL and REDIS_URL name"
+	@echo "make bench-growth   a case and every page among a million cases against ten thousand (ARGS=--only-fill)"
 	@echo "make lint    ruff, import-linter, mypy"
 	@echo "make lock    resolve the dependencies again (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make messages  collect the texts to translate, then compile them"
@@ -170,6 +171,10 @@ restore-drill: setup
 
 processes: setup-demo
 	$(PY) -m stand.procfile
+
+.PHONY: bench-growth
+bench-growth: setup
+	$(PY) -m stand.growth --document $(ARGS)
 
 lint: setup
 	$(PY) -m stand.testrun --only-checks

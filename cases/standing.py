@@ -46,9 +46,13 @@ def count_by_process(principal: Principal, *, organisation: str = "") -> dict[st
 def count_by_state(principal: Principal, *, process: str, organisation: str = "") -> dict[str, Standing]:
     """State → the cases of a process in sight, with the public id of the oldest; two queries."""
     rows = _in_sight(principal, process=process, organisation=organisation)
-    still_open = rows.filter(closed_at=None).values("state").annotate(number=Count("*"), oldest=Min("state_since"))
-    numbers = still_open.values_list("state", "number", "oldest")
-    counted = summed(with_ended(numbers, principal, What.CASE, Narrowing(organisation, process), "state"))
+    still_open = (
+        rows.filter(closed_at=None)
+        .values("state")
+        .annotate(number=Count("*"), oldest=Min("state_since"))
+        .values_list("state", "number", "oldest")
+    )
+    counted = summed(with_ended(still_open, principal, What.CASE, Narrowing(organisation, process), "state"))
     # By state and moment, which an index has, instead of sorting every case to take the first of each state.
     firsts = reduce(or_, (Q(state=state, state_since=told.oldest) for state, told in counted.items()), Q(pk__in=[]))
     oldest = dict(rows.filter(firsts).order_by("-pk").values_list("state", "public_id"))

@@ -16,9 +16,12 @@ import psycopg
 CLOSED_SHARE = 0.97
 SEED = 1
 #: Beyond every measurement: nothing of these cases falls due or expires, so that dispatchers leave them alone.
-AWAY = "interval '2 years'"
+AWAY = "interval '10 years'"
 
+#: What is due for a closed case would be closed without an attempt some day; it is now.
 _LATER = f"""
+UPDATE cases_task t SET status = 'obsolete', ended_at = c.closed_at, fence = fence + 1
+FROM cases_case c WHERE c.id = t.case_id AND c.closed_at IS NOT NULL AND t.status = 'due';
 UPDATE cases_task SET available_at = available_at + {AWAY} WHERE status = 'due';
 UPDATE cases_task SET leased_until = leased_until + {AWAY}, lease_limit_at = lease_limit_at + {AWAY}
 WHERE status = 'leased';
