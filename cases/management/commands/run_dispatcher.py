@@ -7,8 +7,6 @@ import signal
 import threading
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import dramatiq
@@ -20,12 +18,14 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from cases.actors import run_task
 from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
-from cases.dispatching import IDLE, TOP_UP, WINDOW, Ring, seconds_to_next, sweep
+from cases.dispatching import IDLE, TOP_UP, WINDOW, seconds_to_next, sweep
 from cases.models.task import QUICK, SLOW
 
 log = logging.getLogger("caseflow.dispatcher")
 
 AFTER_FAULT = 1.0  #: seconds before a lost server is tried again
+
+_rung: list[int] = []  #: tasks since the last line of the log
 
 
 class Command(BaseCommand):
@@ -43,8 +43,7 @@ class Command(BaseCommand):
         while not stopped.is_set():
             try:
                 listener.ensure()
-                with told() as rings:
-                    done = sweep([QUICK, SLOW], rings, window=window)
+                done = sweep([QUICK, SLOW], ring, window=window)
                 pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
@@ -75,6 +74,7 @@ class Pulse:
 
     def swept(self) -> None:
         """A sweep ended well; tell it when it is time, and delete what nobody reads any more."""
+        tell_rung()
         now = self._swept_at = time.monotonic()
         self._live_since = self._live_since or now
         if now - self._beat_at >= BEAT_EVERY.total_seconds():
@@ -86,6 +86,7 @@ class Pulse:
 
     def missed(self) -> None:
         """The database was away; the next sweep begins a new life, told at once."""
+        tell_rung()
         self._live_since, self._beat_at = None, float("-inf")
 
     def stop(self) -> None:
@@ -128,25 +129,17 @@ class Listener:
             self._connection = None
 
 
-@contextmanager
-def told() -> Iterator[Ring]:
-    """Rings that one log line names, however the sweep ends: between a case's tasks and who works on them it stands."""
-    task_ids: list[int] = []
-
-    def ring_and_note(queue: str, task_id: int) -> None:
-        task_ids.append(task_id)
-        ring(queue, task_id)
-
-    try:
-        yield ring_and_note
-    finally:
-        if task_ids:
-            log.info("rung", extra={"number": len(task_ids), "task_ids": task_ids})
+def tell_rung() -> None:
+    """One line a sweep: it stands between the tasks of a case and who works on them."""
+    if _rung:
+        log.info("rung", extra={"number": len(_rung), "task_ids": list(_rung)})
+        _rung.clear()
 
 
 def ring(queue: str, task_id: int) -> None:
     """Put one id into the queue. A bell that cannot be rung is rung again after the interval."""
     message = run_task.message(task_id).copy(queue_name=queue)
+    _rung.append(task_id)
     try:
         dramatiq.get_broker().enqueue(message)
     except (redis.RedisError, OSError, dramatiq.errors.ConnectionError) as error:
