@@ -7,8 +7,6 @@ import signal
 import threading
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import dramatiq
@@ -20,7 +18,7 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from cases.actors import run_task
 from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
-from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, Ring, Rung, look, sweep
+from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, Rung, look, sweep
 from cases.models.task import QUICK, SLOW
 
 log = logging.getLogger("caseflow.dispatcher")
@@ -45,8 +43,8 @@ class Command(BaseCommand):
             try:
                 listener.ensure()
                 rhythm.begin()
-                with told() as rings:
-                    rung = sweep(rhythm.queues, rings, window=window, wanted=rhythm.wanted) if rhythm.wanted else []
+                rung = sweep(rhythm.queues, ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else []
+                tell(rung)
                 pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
@@ -165,20 +163,10 @@ class Listener:
             self._connection = None
 
 
-@contextmanager
-def told() -> Iterator[Ring]:
-    """Rings that one log line names, however the sweep ends: between a case's tasks and who works on them it stands."""
-    task_ids: list[int] = []
-
-    def ring_and_note(queue: str, task_id: int) -> None:
-        task_ids.append(task_id)
-        ring(queue, task_id)
-
-    try:
-        yield ring_and_note
-    finally:
-        if task_ids:
-            log.info("rung", extra={"number": len(task_ids), "task_ids": task_ids})
+def tell(rung: Rung) -> None:
+    """One line a sweep: it stands between the tasks of a case and who works on them."""
+    if rung:
+        log.info("rung", extra={"number": len(rung), "task_ids": [task_id for _, task_id in rung]})
 
 
 def ring(queue: str, task_id: int) -> None:
