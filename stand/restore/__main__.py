@@ -167,7 +167,6 @@ def watch(
     tell(f"the copy holds {refused} tasks back; watching {WATCHED:.0f} s")
     time.sleep(WATCHED)
     sent = len(ledger(first)["writes"]) - len(before[0]["writes"])
-    mails = len(box.letters) - before[1]
     audit = second.manage("verify_audit", check=False).returncode
     invariants = second.manage("verify_invariants", check=False).returncode
     early = resume(second)
@@ -177,6 +176,7 @@ def watch(
     reconciled = second.manage("reconcile_actions", "--json", check=False)
     held = work.effects(cases["unknown"])
     late_sent = len(ledger(first)["writes"]) - len(before[0]["writes"])
+    mails = len(box.letters) - before[1]
     resumed = resume(second)
     tell("resumed by a person")
     tell_staff_now(second)

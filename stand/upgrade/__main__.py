@@ -96,6 +96,7 @@ def upgrade(system: System) -> dict[str, Any]:
         start_product(system)
         work.told = system.manage_json("bootstrap", "--demo")
         found = drive_on(work, cases)
+        tell(json.dumps(found))
         rolling = roll_on(system, work, cases["waiting_data"])
         found |= {
             "earlier": FIRST,
