@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from stand.people import SignedIn
-from tests.stand.conftest import Demo, plain_environment, wait_for
+from tests.stand.conftest import PATIENCE, Demo, plain_environment, wait_for
 
 #: A command with what it prints, or a person who approves; `…` on the page stands for anything, also for many lines.
 STEP = re.compile(r"```sh\n(.*?)```\n\n```text\n(.*?)```|<!-- here somebody approves (\S+) -->", re.DOTALL)
@@ -62,7 +62,7 @@ def run(command: str, checkout: Path, environment: dict[str, str]) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout.strip()
