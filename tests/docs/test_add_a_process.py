@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 
 import pytest
 
 from caseflow.processes.address_correction import AddressCorrection
+from simulator.control import KINDS
 
 from .pages import ROOT
 
@@ -46,6 +48,15 @@ def test_only_the_files_that_the_page_lists_know_the_process() -> None:
     know = {path if not path.startswith(FOLDERS) else f"{path.rpartition('/')[0]}/" for path in knowing()}
     # The catalogue holds its texts and not its name.
     assert know == named - {"locale/ru/LC_MESSAGES/django.po"}
+
+
+def test_what_the_page_lets_one_try_is_a_ticket_of_the_process_and_a_world_that_fits_it() -> None:
+    world, ticket = (json.loads(body) for body in re.findall(r" -d '(\{.*?\})'", PAGE, re.DOTALL))
+    assert set(world) <= set(KINDS)
+    assert ticket["process"] == AddressCorrection.slug
+    intake = AddressCorrection.Intake.model_validate(ticket["intake"])
+    named = {thing["id"] for things in world.values() for thing in things}
+    assert {intake.customer_id, intake.correction_id} == named
 
 
 def lines_of(text: str) -> list[str]:
