@@ -12,14 +12,15 @@ PATH_LIMIT, CONSOLE_LIMIT = 1.2, 1.5  #: what many cases may cost, as a multiple
 DOCUMENT = CHECKOUT / "docs" / "performance.md"
 BEGIN, END = "<!-- growth: made by make bench-growth -->", "<!-- growth: end -->"
 WHY = (
-    "What makes it so: a list begins behind the last row of the page before and not after so many rows; what is open is",
-    "counted and listed from partial indexes; what has ended is counted as it ends. A trigger inserts one small row with",
-    "the change that ends a case or an action, a reader adds these rows to the counts, and the task `fold_counts` moves",
-    "them there every minute. No counter is updated where cases move, and `verify_invariants` compares the sums with the",
-    "rows. A text that fits more than a thousand tickets lists the first thousand and says so. Both databases hold the",
-    "same last weeks, the larger one a history of years before them: what is open, and what happened in the window of an",
-    "indicator, follow from how much comes in and cost in proportion to it, not to the history. So nothing has to be",
-    "archived for speed; disk is the limit, about 15 GB a million cases of this kind.",
+    "What makes it so: a list begins behind the last row of the page before and not after so many rows; what",
+    "is open is counted and listed from partial indexes; what has ended is counted as it ends. A trigger",
+    "inserts one small row with the change that ends a case or an action, a reader adds these rows to the",
+    "counts, and the task `fold_counts` moves them there every minute. No counter is updated where cases move,",
+    "and `verify_invariants` compares the sums with the rows. A text that fits more than a thousand tickets",
+    "lists the first thousand and says so. Both databases hold the same last weeks, the larger one a history",
+    "of years before them: what is open, and what happened in the window of an indicator, follow from how much",
+    "comes in and cost in proportion to it, not to the history. So nothing has to be archived for speed; disk",
+    "is the limit, about 15 GB a million cases of this kind.",
 )
 SHOWN = 12  #: pages in the document, those that grow most
 
