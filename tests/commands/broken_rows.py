@@ -30,6 +30,15 @@ def in_doubt(engine: Engine) -> Story:
     return story
 
 
+def refused(engine: Engine) -> Story:
+    """A proposal that somebody rejects: nothing is changed."""
+    story = engine.proposed()
+    story.decide("reject", next="close", reason="-")
+    story.run()
+    assert story.state == "CLOSED_NO_CHANGE"
+    return story
+
+
 def waiting(engine: Engine) -> Story:
     return engine.proposed()
 
@@ -171,6 +180,12 @@ BROKEN: dict[str, tuple[str, Make, str, str]] = {
         completed,
         "cases_case",
         "UPDATE cases_case SET plan_begun = false WHERE id = %(case)s",
+    ),
+    "a closed case that is in no count": (
+        "counts_equal_rows",
+        refused,
+        "cases_ended",
+        "DELETE FROM cases_ended WHERE what = 'case' AND state = 'CLOSED_NO_CHANGE'",
     ),
     "done with an effect in doubt": (
         "results_are_confirmed",
