@@ -13,6 +13,9 @@ GONE = [
 
 
 class Migration(migrations.Migration):
+    atomic = False  # for CONCURRENTLY
+    safe_because = "indexes go one by one beside running work, and nobody waits for them"
+
     dependencies = [
         ("approvals", "0006_watched"),
         ("cases", "0009_list_by_age"),
@@ -43,7 +46,10 @@ class Migration(migrations.Migration):
                 ),
             ],
             database_operations=[
-                migrations.RunSQL(f"DROP INDEX IF EXISTS {name}", f"CREATE INDEX {name} ON {table} ({column})")
+                migrations.RunSQL(
+                    f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
+                    f"CREATE INDEX CONCURRENTLY {name} ON {table} ({column})",
+                )
                 for name, table, column in GONE
             ],
         ),

@@ -17,6 +17,9 @@ GONE = [
 
 
 class Migration(migrations.Migration):
+    atomic = False  # for CONCURRENTLY
+    safe_because = "indexes go one by one beside running work, and nobody waits for them"
+
     dependencies = [
         ("accounts", "0005_density_and_shortcuts"),
         ("cases", "0011_open_cases"),
@@ -88,7 +91,10 @@ class Migration(migrations.Migration):
                 ),
             ],
             database_operations=[
-                migrations.RunSQL(f"DROP INDEX IF EXISTS {name}", f"CREATE INDEX {name} ON {table} ({column})")
+                migrations.RunSQL(
+                    f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
+                    f"CREATE INDEX CONCURRENTLY {name} ON {table} ({column})",
+                )
                 for name, table, column in GONE
             ],
         ),
