@@ -30,6 +30,8 @@ def take_off(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
+    safe_because = "one row of the schedules is written"
+
     dependencies = [
         ("accounts", "0006_watched"),
         ("audit", "0005_watched"),
