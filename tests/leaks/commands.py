@@ -25,9 +25,9 @@ ROOMS = ("accounts", "actions", "approvals", "audit", "cases", "caseflow", "docu
 
 #: For who holds the machine and its database: they take no `--as`, since they show no case or only to its owner.
 OF_THE_MACHINE = frozenset({
-    "bootstrap", "check_processes", "evaluate_proposer", "grant_platform", "mark_restored", "run_dispatcher", "run_workers",
-    "seal_audit", "show_metrics", "show_process", "show_roles", "show_settings", "verify_audit", "verify_broker",
-    "verify_invariants",
+    "bootstrap", "check_processes", "evaluate_proposer", "grant_platform", "mark_restored", "run_dispatcher",
+    "run_workers", "seal_audit", "show_metrics", "show_process", "show_roles", "show_settings", "verify_audit",
+    "verify_broker", "verify_invariants",
 })  # fmt: skip
 
 
