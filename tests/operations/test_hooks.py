@@ -246,7 +246,7 @@ def test_both_secrets_sign_while_one_is_changed_for_the_other(engine: Engine, li
 def test_an_address_that_nothing_may_be_sent_to_is_refused_when_it_is_given(
     engine: Engine, settings: Any, url: str, code: str
 ) -> None:
-    settings.CASEFLOW_HOOK_HOSTS = ["desk.example.org"]
+    settings.CASEFLOW_HOOK_HOSTS, settings.CASEFLOW_HOOK_PRIVATE = ["desk.example.org"], False
     wanted = Wanted(name="desk", channel="webhook", kinds=ALL, url=url)
     with pytest.raises(BadInput) as refused:
         create_hook(organisation=engine.organisation, wanted=wanted, by=SYSTEM)
