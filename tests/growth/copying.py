@@ -4,8 +4,8 @@
 has the moments of its pattern; all others end before the first pattern begins, so that the last weeks are the same in
 both databases and only the history behind them is longer. Keys ascend with time, as they do where cases are real.
 
-Cases that are still open are left out of nine copies in ten: how many are open follows from how much comes in and not
-from how long it has, so even ten times as many is a long backlog.
+Cases that are still open are in the newest copy only: how many are open follows from how much comes in and not from how
+long it has. Otherwise a longer page would be compared with a shorter one, and not a longer history.
 
 What stays as in the pattern: sealed texts, keyed digests, and moments and keys of rows inside bodies and snapshots.
 Digests of plans and hashes of chains are computed anew, so `verify_audit` is as clean as it was.
@@ -26,7 +26,6 @@ import django
 import psycopg
 
 STEP = timedelta(days=10)  #: from one copy back to the one before
-OPEN_EVERY = 10  #: copies
 
 #: Puts marks where every copy has a text of its own. `~i~`, `~c~` and `~s~` are its number, in the alphabet of public
 #: ids, in hexadecimal digits and in decimal ones; `~d~` is the digest of the plan an event is about.
@@ -88,7 +87,7 @@ class Copier:
         assert row is not None and row[1] > 0
         made = times = 0
         while made < cases:
-            made += row[0] if times % OPEN_EVERY == 0 else row[1]
+            made += row[0] if times == 0 else row[1]
             times += 1
         return times
 
@@ -306,7 +305,7 @@ class Copier:
 
 def _wanted(number: int) -> str:
     """SQL: the row belongs to this copy."""
-    return "true" if number % OPEN_EVERY == 0 else "NOT t.of_open"
+    return "true" if number == 0 else "NOT t.of_open"
 
 
 def _replaced(expression: str, values: dict[str, str]) -> str:
