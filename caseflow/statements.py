@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 import psycopg
+import psycopg.sql
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Model, QuerySet
 
@@ -58,6 +59,7 @@ def _executed(statement: str, values: Values) -> Any:
     values still travel beside the statement and nothing is prepared.
     """
     django = connections[DEFAULT_DB_ALIAS]
+    django.close_if_health_check_failed()
     django.ensure_connection()
     raw: psycopg.Connection[Any] = django.connection
     if django.queries_logged or django.execute_wrappers:
@@ -103,17 +105,31 @@ class Kept:
     def ask(self, *keys_and_settings: Any) -> list[tuple[Any, ...]]:
         """The rows as PostgreSQL gives them; one query."""
         keys = dict(zip(self._slots, keys_and_settings, strict=False))
+        connections[DEFAULT_DB_ALIAS].ensure_connection()
         statement, parameters = self._statement(*keys_and_settings[len(keys) :])
         return rows_of(statement, [_filled(each, keys) for each in parameters])
 
     def _put_together(self, *settings: Hashable) -> tuple[str, tuple[Any, ...]]:
-        """Raises ValueError for a statement that would not be the same tomorrow, or for other keys."""
+        """Raises ValueError for a statement that would not be the same tomorrow, or for other keys.
+
+        What is no key goes into the text: only there it shows a plan for all values which partial index serves it.
+        """
         statement, parameters = self._build(*self._slots, *settings).query.sql_with_params()
         if any(isinstance(each, datetime) for each in parameters):
             raise ValueError("a moment would be kept with the statement: ask the database for its clock")
         if any(str(slot) in statement or slot not in _flat(parameters) for slot in self._slots):
             raise ValueError("a key is no parameter of the statement")
-        return statement, parameters
+        raw: psycopg.Connection[Any] = connections[DEFAULT_DB_ALIAS].connection
+        first, *rest = statement.split("%s")
+        text, kept = [first], []
+        for value, piece in zip(parameters, rest, strict=True):
+            if any(slot in _flat([value]) for slot in self._slots):
+                kept.append(value)
+                text.append("%s")
+            else:
+                text.append(psycopg.sql.quote(value, raw).replace("%", "%%"))
+            text.append(piece)
+        return "".join(text), tuple(kept)
 
 
 def _filled(value: Any, keys: Mapping[int, int]) -> Any:

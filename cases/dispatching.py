@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.db import transaction
@@ -113,8 +113,8 @@ class Look:
         return self.due or self.stale or self.scheduled
 
 
-EVERYTHING = Look(due=True, stale=True, scheduled=True, seconds_to_next=0.0)
-ONLY_NEW = Look(due=True, stale=False, scheduled=False, seconds_to_next=0.0)
+EVERYTHING = Look(due=True, stale=True, scheduled=True, seconds_to_next=IDLE.total_seconds())
+ONLY_NEW = replace(EVERYTHING, stale=False, scheduled=False)
 
 
 def look() -> Look:

@@ -86,6 +86,18 @@ MUTATIONS = (
         why="the task of a worker that died would wait until something else falls due",
     ),
     Mutation(
+        name="a dispatcher that is told all the time never looks",
+        protects="bells are only bells",
+        file="cases/management/commands/run_dispatcher.py",
+        old="        if (rung or told) and time.monotonic() - self._looked_at < IDLE.total_seconds():\n",
+        new="        if rung or told:\n",
+        caught_by=(
+            f"{DISPATCHING}::"
+            "test_a_dispatcher_that_is_told_of_something_all_the_time_looks_for_lost_bells_all_the_same",
+        ),
+        why="with a full window of lost bells and new tickets coming in, nothing would ever move again",
+    ),
+    Mutation(
         name="first come, first rung",
         protects="fairness between organisations",
         file="cases/dispatching.py",

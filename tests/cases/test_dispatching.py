@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from django.utils import timezone
 from accounts.models import Organisation
 from accounts.services import create_organisation
 from cases.dispatching import IDLE, ONLY_NEW, RING_AGAIN, look, sweep
+from cases.management.commands.run_dispatcher import Rhythm
 from cases.models import Schedule, Task
 from cases.models.task import QUICK, SLOW
 from tests.driving import together
@@ -220,3 +222,27 @@ def test_the_regular_work_of_two_organisations_is_two_tasks(bell: Bell) -> None:
         regular(name=slug, organisation=create_organisation(slug=slug, name=slug))
     sweep([QUICK], bell)
     assert (len(bell.ids), Task.objects.values("organisation_key").distinct().count()) == (2, 2)
+
+
+class Told:
+    """A listener that is told of something new all the time."""
+
+    def wait(self, seconds: float) -> bool:
+        return True
+
+
+def test_a_dispatcher_that_is_told_of_something_all_the_time_looks_for_lost_bells_all_the_same(
+    as_owner: Any, bell: Bell
+) -> None:
+    (task,) = add(as_owner, 1)
+    sweep([QUICK], bell)
+    Task.objects.filter(pk=task).update(rung_at=timezone.now() - 2 * RING_AGAIN)
+    rhythm = Rhythm(Told(), threading.Event())  # type: ignore[arg-type]
+    rhythm.begin()
+    rhythm.rest([])
+    assert rhythm.wanted.stale, "the first rest looks"
+    rhythm.rest([])
+    assert rhythm.wanted == ONLY_NEW, "for a second it knows"
+    rhythm._looked_at -= IDLE.total_seconds()
+    rhythm.rest([])
+    assert rhythm.wanted.stale

@@ -43,7 +43,7 @@ class Command(BaseCommand):
             try:
                 listener.ensure()
                 rhythm.begin()
-                rung = sweep(rhythm.queues, ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else []
+                rung = sweep(QUEUES, ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else []
                 tell(rung)
                 pulse.swept()
                 if not announced:
@@ -72,31 +72,28 @@ class Rhythm:
 
     def missed(self) -> None:
         """The database was away: whatever may have happened meanwhile is looked after."""
-        self.wanted, self.queues, self._looked_at = EVERYTHING, QUEUES, float("-inf")
+        self.wanted, self._looked_at = EVERYTHING, float("-inf")
 
     def begin(self) -> None:
         self._began = time.monotonic()
 
     def rest(self, rung: Rung) -> None:
         """After a sweep that rang for these tasks."""
-        told, self.queues = False, QUEUES
         if rung:
             # More may be due behind a full window, which is topped up at even distances.
             self._patience = TOP_UP
             self._stopped.wait(max(0.0, self._began + TOP_UP.total_seconds() - time.monotonic()))
+            told = self._listener.wait(0.0)
         elif self.wanted.due:
             # It is paused, or the window is full and a worker may make room any moment.
-            told = self._listener.wait(self._patience.total_seconds())
+            told = self._listener.wait(min(self._patience.total_seconds(), self.wanted.seconds_to_next))
             self._patience = min(2 * self._patience, IDLE)
         else:
             told = self._listener.wait(self.wanted.seconds_to_next)
-        if rung and time.monotonic() - self._looked_at < IDLE.total_seconds():
-            # Where something was rung more may follow; another queue is looked at once a second, and when we are told.
-            self.wanted, self.queues = ONLY_NEW, sorted({queue for queue, _ in rung})
-        elif told:
+        if (rung or told) and time.monotonic() - self._looked_at < IDLE.total_seconds():
             self.wanted = ONLY_NEW
         else:
-            # Once a second, and before a longer rest: what lapsed, what is scheduled, how long there is nothing to do.
+            # However busy it is, once a second: what lapsed, what is scheduled, how long there is nothing to do.
             self.wanted, self._looked_at = look(), time.monotonic()
 
 
