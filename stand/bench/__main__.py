@@ -26,7 +26,7 @@ from stand.soak.run import commit, machine_words
 from stand.system import System
 
 CONTESTANTS = ("ours", "dbos", "procrastinate", "dramatiq")
-PARTS = ("http", "latency", "ceiling", "idle", "ringing", "verify")
+PARTS = ("http", "latency", "idle", "ringing", "verify", "ceiling")
 #: Cases of one round, so that each takes some seconds; `--cases` replaces them.
 CASES = {"ours": 400, "dbos": 200, "procrastinate": 200, "dramatiq": 600}
 HTTP_CONTESTANTS, HTTP_WORKERS, HTTP_CASES = ("ours", "dbos"), 2, 150
@@ -98,14 +98,15 @@ class Bench:
             found["http"] = summed_up({n: {HTTP_WORKERS: own} for n, own in self._http().items()})
         if "latency" in wanted:
             found["latency"] = measure_latency(system, system.folder / "notes", rounds=min(3, rounds))
-        if "ceiling" in wanted:
-            found["ceiling"] = measure_ceiling(system)
         if "idle" in wanted:
             found["idle"] = measure_idle(system, stretches=3)
         if "ringing" in wanted:
             found["ringing"] = measure_ringing(system, rounds=min(3, rounds))
         if "verify" in wanted:
             found["verified"] = verified(system)
+        if "ceiling" in wanted:
+            # After the check: pgbench makes copies of one case, whose plans name the actions of that one.
+            found["ceiling"] = measure_ceiling(system)
         for name, part in found.items():
             tell(f"{name}: {json.dumps(part)[:600]}")
         return found
