@@ -87,13 +87,16 @@ def page_by_key(
 ) -> KeyPage:
     """One query. `places` are all rows in sight: the last row may have left the filters since, but not its place.
 
-    An address that tells of no place opens the first page, as one without a place does.
+    An address that tells of no place opens the first page, as one without a place does; so does a place that is out of
+    sight by now, or that nothing stands behind any more, for one query more.
     """
     after = Place.of(query.get("after", ""), order)
     before = None if after else Place.of(query.get("before", ""), order)
     place, turned = after or before, before is not None
     wanted = rows.filter(order.behind(place, places, turned=turned)) if place else rows
     found = list(order.sort(wanted, turned=turned)[: size + 1])
+    if place and not found:
+        return page_by_key(rows, places, order, QueryDict(), chosen, size=size)
     more, found = len(found) > size, found[:size]
     if turned:
         found.reverse()

@@ -67,6 +67,14 @@ def test_an_address_that_names_no_place_opens_the_first_page(engine: Engine, des
         assert name in reader.get(f"/console/cases/?after={place}").html
 
 
+def test_a_place_that_nothing_stands_behind_any_more_opens_the_first_page(engine: Engine, desk: Desks) -> None:
+    names = [engine.open().case.public_id for _ in range(3)]
+    reader = desk("viewer")
+    for gone in (names[0], "C-0000000000"):
+        pages, _ = _walk(reader, f"/console/cases/?sort=newest&after={gone}", "next")
+        assert pages == [names[::-1]]
+
+
 def test_a_text_that_fits_too_many_lists_the_first_and_counts_none(
     engine: Engine, desk: Desks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
