@@ -22,15 +22,16 @@ from cases.publishing import NewTask
 from cases.rows import CaseRow
 from cases.settling import Settlement, settlement
 from cases.stages import Stage, register
+from integrations.chat import Provider
 
 from . import circuits
 from .answers import Answer, Problem
 from .journals import CaseJournal, made_so_far
 from .model_models import Advice, ModelCall, ProposerChoice
-from .model_proposers import REPAIRS, ModelProposer, model_proposer
+from .model_proposers import REPAIRS, ModelProposer, model_proposer, parts_of
 from .models import Proposal
 from .proposers import Proposer, Rules, find_local
-from .proposing import Ground, load_ground, propose, submit_proposal
+from .proposing import Ground, load_ground, observed_again, propose, submit_proposal
 from .telling import restored
 
 STAGE = "ask_model"
@@ -73,7 +74,10 @@ def ask_model(lease: Lease) -> Lease | None:
     if not ground.fresh or find_local(ground.proposer) is not None:
         # New data came, or the organisation chose again meanwhile.
         return propose(replace(lease, loaded=ground))
-    proposer = _proposer(lease, ground, material)
+    try:
+        proposer = _proposer(lease, ground, material)
+    except ReadFailed as fault:
+        return _without_model(lease, replace(material, rules_take_over=False), _gone(ground), fault)
     alone = circuits.left_alone_for(proposer.provider.name)
     if alone is not None:
         away = ReadFailed(
@@ -87,13 +91,14 @@ def ask_model(lease: Lease) -> Lease | None:
     try:
         answer = _ask(lease, material, proposer)
     except ReadFailed as fault:
-        is_open = fault.kind is FaultKind.TRANSIENT and circuits.fault_of(proposer.provider.name, fault.code)
+        is_open = _is_open_after(proposer.provider.name, fault)
         return _without_model(
             lease, replace(material, rules_take_over=material.rules_take_over and is_open), proposer, fault
         )
     failpoint("ask_model.checked", *lease.about)
     with settlement(lease) as settling:
-        _settle(settling, material, proposer, answer)
+        if not observed_again(settling, ground):
+            _settle(settling, material, proposer, answer)
     return settling.next_lease
 
 
@@ -112,12 +117,21 @@ def _ask(lease: Lease, material: Material, proposer: ModelProposer) -> Answer:
     )
 
 
+def _is_open_after(provider: str, fault: ReadFailed) -> bool:
+    """Whether its circuit is open now. Who answers is in no trouble, also where it refuses what it was asked."""
+    if fault.status is not None and fault.status < 500 and fault.status not in circuits.BUSY:
+        circuits.answer_of(provider)
+        return False
+    return fault.kind is FaultKind.TRANSIENT and circuits.fault_of(provider, fault.code)
+
+
 def _without_model(lease: Lease, material: Material, proposer: ModelProposer, fault: ReadFailed) -> Lease | None:
     """The rules go on where they may; else the fault is the task's. Words alone hold up no decision."""
     if not (material.rules_take_over or proposer.explains):
         raise fault
     with settlement(lease) as settling:
-        _by_rules(settling, material, proposer, fault.code)
+        if not observed_again(settling, material.ground):
+            _by_rules(settling, material, proposer, fault.code)
     return settling.next_lease
 
 
@@ -159,6 +173,8 @@ def _submit(
         facts = {"decision": answer.decision, "problem": error.message}
         settling.move(Event.PERSON_NEEDED, facts=facts, sets={"reason": "broken_proposal"})
         return
+    if settling.late:
+        return  # what stands under this number is a proposal for another version of the case
     proposal = Proposal.objects.filter(case_id=settling.case.id, number=ground.number).first()
     if proposal is None:
         return  # an ending without a plan; the requests say what was asked
@@ -192,6 +208,12 @@ def _proposer(lease: Lease, ground: Ground, material: Material) -> ModelProposer
             code="proposer_not_there",
             message=f"this installation has no {ground.proposer}",
         ) from error
+
+
+def _gone(ground: Ground) -> ModelProposer:
+    """A proposer that the settings no longer name, for telling who was to be asked."""
+    kind, provider, prompt = parts_of(ground.proposer)
+    return ModelProposer(kind, Provider(provider, url="", model=""), prompt)
 
 
 def _last_problems(lease: Lease) -> tuple[Problem, ...]:

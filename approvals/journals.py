@@ -79,14 +79,10 @@ class CaseJournal:
                 raw_field=field,
             )
             if ended and field:
-                store_texts(self.case.id, {field: _storable(call.raw)}, at=now)
+                store_texts(self.case.id, {field: call.raw}, at=now)
         if call.outcome != ModelCall.Outcome.FAILED:
             answer_of(call.asking.provider)
         failpoint("ask_model.kept", *self.lease.about)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
 
 
 def made_so_far(lease: Lease) -> dict[str, Any]:
