@@ -8,10 +8,30 @@ KEPT = "tests/model_stage/test_what_is_kept.py"
 CRASH = "tests/model_stage/test_crashes_and_asking_again.py"
 STAYS_BAD = f"{BAD}::test_an_answer_that_stays_bad_after_two_repairs_is_a_persons_and_plans_nothing"
 CANARY = f"{KEPT}::test_no_personal_value_reaches_the_endpoint_and_placeholders_come_back_only_on_screen"
+DISGUISED = f"{KEPT}::test_no_character_that_looks_like_another_or_like_nothing_carries_a_personal_value_out"
+SUPPLIED = f"{CRASH}::test_data_supplied_while_a_proposer_is_asked_has_the_new_subject_read_before_anything_is_planned"
 LOST = f"{CRASH}::test_a_worker_lost_with_the_answer_asks_again_and_both_requests_are_costed"
 ASKED = f"{CRASH}::test_asking_again_is_an_act_on_record_that_makes_a_new_proposal_and_its_person_a_causer"
 
 MUTATIONS = (
+    Mutation(
+        name="data supplied while a proposer is asked is not looked for",
+        protects="subject of a plan",
+        file="approvals/proposing.py",
+        old="    if settling.late or row_of(_NEWEST_REVISION, [settling.case.id]) == (ground.revision,):\n",
+        new="    if True:\n",
+        caught_by=(SUPPLIED,),
+        why="a person would approve a plan for the subject that was told before",
+    ),
+    Mutation(
+        name="words are hidden as they are written",
+        protects="placeholders for personal values",
+        file="approvals/telling.py",
+        old="        text = _seen(text)\n",
+        new="",
+        caught_by=(DISGUISED,),
+        why="an address with a character in it that nobody sees would leave the house",
+    ),
     Mutation(
         name="a model's evidence is taken at its word",
         protects="evidence of a model",
@@ -152,7 +172,7 @@ MUTATIONS = (
         name="claims go out as they are",
         protects="placeholders for personal values",
         file="approvals/telling.py",
-        old="            words.append(hidden.without(_text_of(intake.get(name), texts)[:MAX_CLAIM]))\n",
+        old="            words.append(hidden.without(_text_of(intake.get(name), texts))[:MAX_CLAIM])\n",
         new="            words.append(_text_of(intake.get(name), texts)[:MAX_CLAIM])\n",
         caught_by=(CANARY,),
         why="cards and phones that customers write would leave the house",
