@@ -19,14 +19,14 @@ from cases.claiming import Lease
 from cases.models.task import SLOW
 from cases.personal import read_texts, store_texts
 from cases.publishing import NewTask
-from cases.rows import CaseRow
+from cases.rows import CaseRow, database_now
 from cases.settling import Settlement, settlement
 from cases.stages import Stage, register
 from integrations.chat import Provider
 
 from . import circuits
 from .answers import Answer, Problem
-from .journals import CaseJournal, made_so_far
+from .journals import CaseJournal, end_lost, made_so_far
 from .model_models import Advice, ModelCall, ProposerChoice
 from .model_proposers import REPAIRS, ModelProposer, model_proposer, parts_of
 from .models import Proposal
@@ -91,7 +91,7 @@ def ask_model(lease: Lease) -> Lease | None:
     try:
         answer = _ask(lease, material, proposer)
     except ReadFailed as fault:
-        is_open = _is_open_after(proposer.provider.name, fault)
+        is_open = _is_open_after(proposer.provider.name, fault) or _is_asked_to_wait_too_long(lease, fault)
         return _without_model(
             lease, replace(material, rules_take_over=material.rules_take_over and is_open), proposer, fault
         )
@@ -123,6 +123,12 @@ def _is_open_after(provider: str, fault: ReadFailed) -> bool:
         circuits.answer_of(provider)
         return False
     return fault.kind is FaultKind.TRANSIENT and circuits.fault_of(provider, fault.code)
+
+
+def _is_asked_to_wait_too_long(lease: Lease, fault: ReadFailed) -> bool:
+    """Whether this task may not be tried any more by the time that the provider names."""
+    wait, deadline = fault.retry_after, lease.deadline_at
+    return wait is not None and deadline is not None and database_now() + wait >= deadline
 
 
 def _without_model(lease: Lease, material: Material, proposer: ModelProposer, fault: ReadFailed) -> Lease | None:
@@ -243,4 +249,9 @@ def _case(lease: Lease) -> CaseRow:
     return lease.case
 
 
-register(Stage(STAGE, ask_model, load=load_material, queue=SLOW, limit=LIMIT))
+def give_up(settling: Settlement) -> None:
+    """Nobody asks again, so that the request of the last lost worker is ended here."""
+    end_lost(settling.lease.task_id, at=settling.now)
+
+
+register(Stage(STAGE, ask_model, load=load_material, queue=SLOW, limit=LIMIT, give_up=give_up))

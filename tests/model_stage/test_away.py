@@ -79,6 +79,17 @@ def test_three_faults_open_the_circuit_and_rules_take_over_where_the_organisatio
     assert first.proposal.decision == second.proposal.decision == "restore_access"
 
 
+def test_rules_take_over_from_a_provider_that_asks_for_more_time_than_the_task_has(
+    engine: Engine, oracle: Oracle
+) -> None:
+    oracle.fails("too_many", retry_after="80000", times=2)
+    story = engine.open()
+    story.run()
+    assert story.standing == ("NEEDS_ATTENTION", "deadline_passed")
+    oracle.chosen(rules_take_over=True)
+    assert engine.proposed().proposal.advice.took_over == "too_many_requests"
+
+
 def test_an_open_circuit_lets_one_request_try_and_its_answer_closes_it(engine: Engine, oracle: Oracle) -> None:
     for _ in range(circuits.FAULTS):
         circuits.fault_of("main", "timeout")

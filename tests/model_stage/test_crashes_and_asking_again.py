@@ -57,6 +57,19 @@ def test_a_worker_lost_with_the_answer_asks_again_and_both_requests_are_costed(e
             assert (call.cost == call.cost_limit) == (call.outcome == "lost"), place
 
 
+def test_the_request_of_the_last_worker_that_was_lost_is_ended_with_the_most_it_can_cost(
+    engine: Engine, oracle: Oracle
+) -> None:
+    story = engine.open()
+    for _ in range(5):
+        with at("ask_model.begun", Killed()), pytest.raises(Killed):
+            story.run()
+        silence_is_noticed(story)
+    story.run()
+    assert story.standing == ("NEEDS_ATTENTION", "worker_lost")
+    assert [(call.outcome, call.cost == call.cost_limit) for call in calls_of(story)] == [("lost", True)] * 5
+
+
 def test_proposal_state_and_advice_are_stored_together_or_not_at_all(engine: Engine, oracle: Oracle) -> None:
     """C17: proposal insert and WAITING_APPROVAL are one transaction."""
     story = engine.open()
