@@ -19,18 +19,19 @@ from cases.claiming import Lease
 from cases.models.task import SLOW
 from cases.personal import read_texts, store_texts
 from cases.publishing import NewTask
-from cases.rows import CaseRow
+from cases.rows import CaseRow, database_now
 from cases.settling import Settlement, settlement
 from cases.stages import Stage, register
+from integrations.chat import Provider
 
 from . import circuits
 from .answers import Answer, Problem
-from .journals import CaseJournal, made_so_far
+from .journals import CaseJournal, end_lost, made_so_far
 from .model_models import Advice, ModelCall, ProposerChoice
-from .model_proposers import REPAIRS, ModelProposer, model_proposer
+from .model_proposers import REPAIRS, ModelProposer, model_proposer, parts_of
 from .models import Proposal
 from .proposers import Proposer, Rules, find_local
-from .proposing import Ground, load_ground, propose, submit_proposal
+from .proposing import Ground, load_ground, observed_again, propose, submit_proposal
 from .telling import restored
 
 STAGE = "ask_model"
@@ -73,7 +74,10 @@ def ask_model(lease: Lease) -> Lease | None:
     if not ground.fresh or find_local(ground.proposer) is not None:
         # New data came, or the organisation chose again meanwhile.
         return propose(replace(lease, loaded=ground))
-    proposer = _proposer(lease, ground, material)
+    try:
+        proposer = _proposer(lease, ground, material)
+    except ReadFailed as fault:
+        return _without_model(lease, replace(material, rules_take_over=False), _gone(ground), fault)
     alone = circuits.left_alone_for(proposer.provider.name)
     if alone is not None:
         away = ReadFailed(
@@ -87,13 +91,14 @@ def ask_model(lease: Lease) -> Lease | None:
     try:
         answer = _ask(lease, material, proposer)
     except ReadFailed as fault:
-        is_open = fault.kind is FaultKind.TRANSIENT and circuits.fault_of(proposer.provider.name, fault.code)
+        is_open = _is_open_after(proposer.provider.name, fault) or _is_asked_to_wait_too_long(lease, fault)
         return _without_model(
             lease, replace(material, rules_take_over=material.rules_take_over and is_open), proposer, fault
         )
     failpoint("ask_model.checked", *lease.about)
     with settlement(lease) as settling:
-        _settle(settling, material, proposer, answer)
+        if not observed_again(settling, ground):
+            _settle(settling, material, proposer, answer)
     return settling.next_lease
 
 
@@ -112,12 +117,27 @@ def _ask(lease: Lease, material: Material, proposer: ModelProposer) -> Answer:
     )
 
 
+def _is_open_after(provider: str, fault: ReadFailed) -> bool:
+    """Whether its circuit is open now. Who answers is in no trouble, also where it refuses what it was asked."""
+    if fault.status is not None and fault.status < 500 and fault.status not in circuits.BUSY:
+        circuits.answer_of(provider)
+        return False
+    return fault.kind is FaultKind.TRANSIENT and circuits.fault_of(provider, fault.code)
+
+
+def _is_asked_to_wait_too_long(lease: Lease, fault: ReadFailed) -> bool:
+    """Whether this task may not be tried any more by the time that the provider names."""
+    wait, deadline = fault.retry_after, lease.deadline_at
+    return wait is not None and deadline is not None and database_now() + wait >= deadline
+
+
 def _without_model(lease: Lease, material: Material, proposer: ModelProposer, fault: ReadFailed) -> Lease | None:
     """The rules go on where they may; else the fault is the task's. Words alone hold up no decision."""
     if not (material.rules_take_over or proposer.explains):
         raise fault
     with settlement(lease) as settling:
-        _by_rules(settling, material, proposer, fault.code)
+        if not observed_again(settling, material.ground):
+            _by_rules(settling, material, proposer, fault.code)
     return settling.next_lease
 
 
@@ -159,6 +179,8 @@ def _submit(
         facts = {"decision": answer.decision, "problem": error.message}
         settling.move(Event.PERSON_NEEDED, facts=facts, sets={"reason": "broken_proposal"})
         return
+    if settling.late:
+        return  # what stands under this number is a proposal for another version of the case
     proposal = Proposal.objects.filter(case_id=settling.case.id, number=ground.number).first()
     if proposal is None:
         return  # an ending without a plan; the requests say what was asked
@@ -194,6 +216,12 @@ def _proposer(lease: Lease, ground: Ground, material: Material) -> ModelProposer
         ) from error
 
 
+def _gone(ground: Ground) -> ModelProposer:
+    """A proposer that the settings no longer name, for telling who was to be asked."""
+    kind, provider, prompt = parts_of(ground.proposer)
+    return ModelProposer(kind, Provider(provider, url="", model=""), prompt)
+
+
 def _last_problems(lease: Lease) -> tuple[Problem, ...]:
     call = ModelCall.objects.filter(task_id=lease.task_id, outcome=ModelCall.Outcome.INVALID).latest("id")
     return tuple(Problem(one["code"], one["about"]) for one in call.problems)
@@ -221,4 +249,9 @@ def _case(lease: Lease) -> CaseRow:
     return lease.case
 
 
-register(Stage(STAGE, ask_model, load=load_material, queue=SLOW, limit=LIMIT))
+def give_up(settling: Settlement) -> None:
+    """Nobody asks again, so that the request of the last lost worker is ended here."""
+    end_lost(settling.lease.task_id, at=settling.now)
+
+
+register(Stage(STAGE, ask_model, load=load_material, queue=SLOW, limit=LIMIT, give_up=give_up))

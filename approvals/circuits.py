@@ -14,6 +14,7 @@ from .model_models import ProviderCircuit
 
 FAULTS = 3  #: in a row, until the circuit opens
 LEFT_ALONE = timedelta(seconds=60)  #: from the last fault until one request tries it
+BUSY = frozenset({408, 425, 429})  #: statuses below 500 that are faults, too
 
 _FAILED = """
 INSERT INTO approvals_providercircuit AS c (provider, failures, opened_at, ask_again_at, code, changed_at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
@@ -36,10 +37,7 @@ class CaseJournal:
             if not holds.exists():
                 raise LeaseLost(task=self.lease.task_id)
             now = database_now()
-            # Whoever had the task before is gone, and its answer with it: that request costs the most that it can.
-            ModelCall.objects.filter(task_id=self.lease.task_id, ended_at=None).update(
-                ended_at=now, outcome=ModelCall.Outcome.LOST, cost=F("cost_limit")
-            )
+            end_lost(self.lease.task_id, at=now)
             ModelCall.objects.create(
                 call_id=asking.call_id,
                 case_id=self.case.id,
@@ -79,14 +77,17 @@ class CaseJournal:
                 raw_field=field,
             )
             if ended and field:
-                store_texts(self.case.id, {field: _storable(call.raw)}, at=now)
+                store_texts(self.case.id, {field: call.raw}, at=now)
         if call.outcome != ModelCall.Outcome.FAILED:
             answer_of(call.asking.provider)
         failpoint("ask_model.kept", *self.lease.about)
 
 
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+def end_lost(task_id: int, *, at: datetime) -> None:
+    """Whoever had the task before is gone, and its answer with it: that request costs the most that it can."""
+    ModelCall.objects.filter(task_id=task_id, ended_at=None).update(
+        ended_at=at, outcome=ModelCall.Outcome.LOST, cost=F("cost_limit")
+    )
 
 
 def made_so_far(lease: Lease) -> dict[str, Any]:

@@ -116,9 +116,9 @@ class ModelProposer:
         except ReadFailed as failure:
             duration = timedelta(seconds=time.monotonic() - began)
             # A request that got no whole answer may have been worked on all the same.
-            free = failure.code in NOT_WORKED_ON or failure.code.startswith("http_4")
+            free = failure.code in NOT_SENT if failure.status is None else failure.status in FREE
             cost = asking.cost_limit * 0 if free else asking.cost_limit
-            journal.end(Call(asking, "failed", code=failure.code, cost=cost, duration=duration))
+            journal.end(Call(asking, "failed", code=failure.code, status=failure.status, cost=cost, duration=duration))
             raise
         duration = timedelta(seconds=time.monotonic() - began)
         counted = said.tokens_in is not None and said.tokens_out is not None
@@ -158,23 +158,27 @@ class ModelProposer:
         return check(ground, said.text)
 
 
-#: Codes of faults that the provider answers before a model works.
-NOT_WORKED_ON = frozenset(
-    {"connection_refused", "no_connection", "connect_timeout", "host_not_allowed", "too_many_requests", "lease_over"}
+#: Codes of our own for what never reached the provider.
+NOT_SENT = frozenset(
+    {"connection_refused", "no_connection", "connect_timeout", "host_not_allowed", "cannot_be_asked", "lease_over"}
 )
+#: Statuses that a provider answers before a model works. The code in such an answer is its own and says nothing.
+FREE = frozenset({400, 401, 403, 404, 422, 429})
 
 
 def model_proposer(name: str) -> ModelProposer:
     """`model`, `explained:main`, `model:main@decide-2`. Raises KeyError for a kind or provider that is not there."""
-    kind, _, rest = name.partition(":")
-    if not rest:
-        kind, at, prompt = kind.partition("@")
-        provider = ""
-    else:
-        provider, at, prompt = rest.partition("@")
-    if kind not in KINDS or (at and not _fits(kind, prompt)):
+    kind, provider, prompt = parts_of(name)
+    if kind not in KINDS or ("@" in name and not _fits(kind, prompt)):
         raise KeyError(name)
     return ModelProposer(kind, get_provider(provider), prompt)
+
+
+def parts_of(name: str) -> tuple[str, str, str]:
+    """(kind, provider, prompt), "" for what the name leaves out."""
+    whole, _, prompt = name.partition("@")
+    kind, _, provider = whole.partition(":")
+    return kind, provider, prompt
 
 
 def _fits(kind: str, prompt: str) -> bool:

@@ -19,7 +19,7 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import public_id
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.process import Effect, Ending, EndingKind, Facts, Plan, Process, Proposed
-from caseflow.statements import Kept, insert
+from caseflow.statements import Kept, insert, row_of
 from cases.claiming import Lease
 from cases.models import IntakeRevision
 from cases.observing import Newest, newest_within
@@ -99,6 +99,7 @@ def _told(case_id: int, organisation_id: int, slug: str) -> QuerySet[IntakeRevis
 
 
 _TOLD = Kept(_told, keys=2)
+_NEWEST_REVISION = "SELECT max(number) FROM cases_intakerevision WHERE case_id = %s"
 
 
 def load_ground(lease: Lease) -> Ground:
@@ -142,11 +143,21 @@ def propose(lease: Lease) -> Lease | None:
     failpoint("propose.answered", *lease.about)
     with settlement(lease) as settling:
         try:
-            submit_proposal(settling, process, proposer, answer.said, ground)
+            if not observed_again(settling, ground):
+                submit_proposal(settling, process, proposer, answer.said, ground)
         except BrokenProposal as error:
             facts = {"decision": answer.decision, "problem": error.message}
             settling.move(Event.PERSON_NEEDED, facts=facts, sets={"reason": "broken_proposal"})
     return settling.next_lease
+
+
+def observed_again(settling: Settlement, ground: Ground) -> bool:
+    """Whether data came while the proposer was asked: then the answer is about another subject, and facts are read
+    again instead. Asked behind the case's lock, which whoever supplies data holds, too."""
+    if settling.late or row_of(_NEWEST_REVISION, [settling.case.id]) == (ground.revision,):
+        return False
+    settling.follow(NewTask("observe"))
+    return True
 
 
 def submit_proposal(

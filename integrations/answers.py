@@ -43,6 +43,7 @@ def read_failed(system: str, failure: Answer | NotSent | NoAnswer | BadAnswer) -
         code=failure.code or f"http_{status}",
         message=f"it answered {status}",
         retry_after=retry_after(failure) if kind is FaultKind.TRANSIENT else None,
+        status=status,
     )
 
 

@@ -7,6 +7,7 @@ a JSON schema), `parameters` (sent as they are), `seconds` (of one request), `mo
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,12 +21,14 @@ from django.core.signals import setting_changed
 from caseflow.domain.outcomes import FaultKind, ReadFailed
 from integrations.answers import read_failed
 from integrations.http import BadAnswer, HttpClient, NoAnswer, NotSent
+from integrations.outgoing import NotOnTheList
 from integrations.registry import outgoing
 
 MAX_ANSWER = 128 * 1024  #: bytes of one answer of a server
 MAX_TEXT = 32 * 1024  #: characters of a model's words that are kept
 MOST_TIME = timedelta(seconds=60)  #: of one request; three of them fit into the lease of the stage that asks
 MILLION = Decimal(1_000_000)
+HIGHEST_PRICE = Decimal(10_000)  #: of a million tokens: costs fit into their column whatever a server counts
 FIELDS = frozenset({"url", "model", "structured", "parameters", "seconds", "most_tokens", "prices"})
 
 
@@ -73,7 +76,7 @@ class Said:
     tokens_out: int | None = None
 
 
-_clients: dict[str, HttpClient] = {}
+_clients: dict[tuple[str, str], HttpClient] = {}
 _lock = threading.Lock()
 
 
@@ -113,10 +116,8 @@ def complete(
     try:
         client = client_of(provider)
     except ValueError as error:
-        raise ReadFailed(
-            system=provider.system, kind=FaultKind.PERMANENT, code="host_not_allowed", message=str(error)
-        ) from error
-    key = settings.CASEFLOW_MODEL_KEYS.get(provider.name, "")
+        code = "host_not_allowed" if isinstance(error, NotOnTheList) else "cannot_be_asked"
+        raise ReadFailed(system=provider.system, kind=FaultKind.PERMANENT, code=code, message=str(error)) from error
     try:
         answer = client.post(
             "/chat/completions",
@@ -124,7 +125,6 @@ def complete(
             key=call_id,
             call_id=call_id,
             within=provider.within,
-            headers={"Authorization": f"Bearer {key}"} if key else None,
             at_most=MAX_ANSWER,
         )
     except NoAnswer as failure:
@@ -135,7 +135,7 @@ def complete(
         raise read_failed(provider.system, failure) from failure
     if answer.status != 200:
         raise read_failed(provider.system, answer)
-    raw = answer.body.decode("utf-8", "replace")[:MAX_TEXT]
+    raw = _storable(answer.body.decode("utf-8", "replace"))[:MAX_TEXT]
     try:
         return _read(answer.json(), raw)
     except BadAnswer:
@@ -160,16 +160,27 @@ def _read(body: Mapping[str, Any], raw: str) -> Said:
         odd = "no_words"
     elif len(text) > MAX_TEXT:
         odd = "too_large"
+    elif text != _storable(text):
+        odd = "not_json"
     return Said(
         text=None if odd else text,
         odd=odd,
-        raw=text[:MAX_TEXT] if isinstance(text, str) else raw,
+        raw=_storable(text)[:MAX_TEXT] if isinstance(text, str) else raw,
         status=200,
-        finish_reason=finish[:32] if isinstance(finish, str) else "",
-        model=model[:120] if isinstance(model, str) else "",
+        finish_reason=_word(finish)[:32],
+        model=_word(model)[:120],
         tokens_in=_count(usage.get("prompt_tokens")),
         tokens_out=_count(usage.get("completion_tokens")),
     )
+
+
+def _storable(text: str) -> str:
+    """Without NUL and halves of surrogate pairs, which no column and no request takes."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "?")
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) and value.isascii() and value.isprintable() else ""
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -185,9 +196,9 @@ def _provider(name: str, said: Any) -> Provider:
         raise ValueError(f"the provider of models {name} needs url and model, and knows {', '.join(sorted(FIELDS))}")
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no name of a provider of models")
-    prices = said.get("prices", {})
     try:
-        return Provider(
+        prices = dict(said.get("prices", {}))
+        found = Provider(
             name=name,
             url=str(said["url"]),
             model=str(said["model"])[:120],
@@ -201,20 +212,38 @@ def _provider(name: str, said: Any) -> Provider:
                 str(prices.get("currency", "USD")),
             ),
         )
-    except (TypeError, ValueError, InvalidOperation) as error:
+        _require_sense(found)
+    except (TypeError, ValueError, OverflowError, InvalidOperation) as error:
         raise ValueError(f"the provider of models {name} cannot be read: {error}") from error
+    return found
+
+
+def _require_sense(provider: Provider) -> None:
+    """Raises ValueError for what could be asked for or kept of no request."""
+    if provider.within <= timedelta(0) or provider.most_tokens <= 0:
+        raise ValueError("seconds and most_tokens are more than 0")
+    prices = provider.prices
+    if not all(price.is_finite() and 0 <= price <= HIGHEST_PRICE for price in (prices.sent, prices.received)):
+        raise ValueError(f"a price is 0 to {HIGHEST_PRICE}")
+    if not 1 <= len(prices.currency) <= 3:
+        raise ValueError("a currency has three letters")
+    json.dumps(provider.parameters, allow_nan=False)
 
 
 def client_of(provider: Provider) -> HttpClient:
-    """One per process and address. Raises ValueError where that is none, or its host is not on the list."""
+    """One per process, provider and address. Raises ValueError where that is none, its host is not on the list, or its
+    key cannot stand in a header."""
     with _lock:
-        if provider.url not in _clients:
-            _clients[provider.url] = HttpClient(provider.url, allowed=outgoing())
-        return _clients[provider.url]
+        known = provider.name, provider.url
+        if known not in _clients:
+            key = settings.CASEFLOW_MODEL_KEYS.get(provider.name, "")
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            _clients[known] = HttpClient(provider.url, allowed=outgoing(), headers=headers)
+        return _clients[known]
 
 
 def _forget(*, setting: str, **_: Any) -> None:
-    if setting in ("CASEFLOW_MODELS", "SIMULATOR_URL", "CASEFLOW_OUTGOING_HOSTS"):
+    if setting in ("CASEFLOW_MODELS", "CASEFLOW_MODEL_KEYS", "SIMULATOR_URL", "CASEFLOW_OUTGOING_HOSTS"):
         with _lock:
             for client in _clients.values():
                 client.close()

@@ -193,7 +193,7 @@ def _bent(body: Mapping[str, Any], script: Mapping[str, Any], good: dict[str, An
             del answer.body["usage"]
             return answer
         case "text":
-            return _completion(body, str(script.get("text", "")))
+            return _completion(body, str(script.get("text", "")), finish=str(script.get("finish", "stop")))
     change: dict[str, dict[str, Any]] = {
         "invented_evidence": {"evidence": [*good["evidence"], {"path": "payment.blessing", "value": "confirmed"}]},
         "false_evidence": {"evidence": [{"path": "payment.status", "value": "chargeback"}]},

@@ -20,7 +20,7 @@ from stand.processes import ProcessGroup
 
 PROCFILE = CHECKOUT / "Procfile"
 #: How many of each one machine runs.
-FORMATION = {"web": 1, "worker": 2, "dispatcher": 2}
+FORMATION = {"web": 1, "worker": 2, "slow": 1, "dispatcher": 2}
 REVIVAL_PAUSE = 2.0  #: seconds before a process that died is started again
 
 
@@ -57,7 +57,7 @@ def environment_of(name: str, kind: str, environment: Mapping[str, str], *, web_
     told = dict(environment) | {"CASEFLOW_ROLE": name}
     if kind == "web" and web_port:
         told["GUNICORN_CMD_ARGS"] = f"--bind 127.0.0.1:{web_port}"
-    if kind == "worker":
+    if kind in ("worker", "slow"):
         told["CASEFLOW_HEALTH_PORT"] = str(free_port())
     return told
 

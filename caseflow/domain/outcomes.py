@@ -35,13 +35,23 @@ class Fact:
 class ReadFailed(Exception):
     """The system {system} could not be read: {message}."""
 
-    def __init__(self, *, system: str, kind: FaultKind, code: str, message: str, retry_after: timedelta | None = None):
+    def __init__(
+        self,
+        *,
+        system: str,
+        kind: FaultKind,
+        code: str,
+        message: str,
+        retry_after: timedelta | None = None,
+        status: int | None = None,
+    ) -> None:
         super().__init__(f"The system {system} could not be read: {message}.")
         self.system = system
         self.kind = kind
         self.code = code
         self.message = message
         self.retry_after = retry_after
+        self.status = status  #: HTTP; None where no answer came
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,8 @@ class Machine:
             self.processes.start(name, [*self._before, *argv_of(kind)], environment, folder=CHECKOUT)
 
     def wait_ready(self) -> None:
-        words = {"web": "Listening at", "worker": "is ready for action", "dispatcher": "ready"}
+        at_work = "is ready for action"
+        words = {"web": "Listening at", "worker": at_work, "slow": at_work, "dispatcher": "ready"}
         for name, kind in names_of(FORMATION):
             self.processes.wait_ready(name, lambda name=name, kind=kind: words[kind] in self.log(name), PATIENCE)  # type: ignore[misc]
         self.processes.wait_ready("web", self.is_ready, PATIENCE)

@@ -34,8 +34,8 @@ MUTATIONS = (
         name="a file of cases holds the whole list",
         protects="filtered rows of an export",
         file="caseflow/console/listing.py",
-        old="    if not filters.state:\n",
-        new="    if True:\n",
+        old="    rows = found.filter(state=filters.state)\n",
+        new="    rows = found\n",
         caught_by=(
             f"{LISTS}::test_a_file_of_cases_is_the_filtered_list_on_all_its_pages_and_nothing_else"
             "[state=NEEDS_ATTENTION]",

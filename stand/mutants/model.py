@@ -8,10 +8,93 @@ KEPT = "tests/model_stage/test_what_is_kept.py"
 CRASH = "tests/model_stage/test_crashes_and_asking_again.py"
 STAYS_BAD = f"{BAD}::test_an_answer_that_stays_bad_after_two_repairs_is_a_persons_and_plans_nothing"
 CANARY = f"{KEPT}::test_no_personal_value_reaches_the_endpoint_and_placeholders_come_back_only_on_screen"
+DISGUISED = f"{KEPT}::test_no_character_that_looks_like_another_or_like_nothing_carries_a_personal_value_out"
+SUPPLIED = f"{CRASH}::test_data_supplied_while_a_proposer_is_asked_has_the_new_subject_read_before_anything_is_planned"
 LOST = f"{CRASH}::test_a_worker_lost_with_the_answer_asks_again_and_both_requests_are_costed"
 ASKED = f"{CRASH}::test_asking_again_is_an_act_on_record_that_makes_a_new_proposal_and_its_person_a_causer"
 
 MUTATIONS = (
+    Mutation(
+        name="an answer that comes late is advice on another plan",
+        protects="advice belongs to its proposal",
+        file="approvals/asking.py",
+        old="    if settling.late:\n        return  #",
+        new="    if False:\n        return  #",
+        caught_by=(f"{CRASH}::test_an_answer_that_comes_after_the_case_went_on_adds_nothing_to_the_plan_that_stands",),
+        why="a plan that stands would be given words of a model that was asked about another version",
+    ),
+    Mutation(
+        name="who asks a model is not looked at for lost deciders",
+        protects="a plan waits for nobody",
+        file="approvals/deciders.py",
+        old="t.stage IN ('propose', 'ask_model')",
+        new="t.stage = 'propose'",
+        caught_by=("tests/approvals/test_no_decider.py::test_a_right_taken_while_a_plan_is_being_stored_is_seen",),
+        why="a plan of a model would wait for people who lost the right while it was stored",
+    ),
+    Mutation(
+        name="a refusal keeps a circuit open",
+        protects="circuit of a provider",
+        file="approvals/asking.py",
+        old="    if fault.status is not None and fault.status < 500 and fault.status not in circuits.BUSY:\n",
+        new="    if False:\n",
+        caught_by=(f"{AWAY}::test_a_trial_that_is_answered_with_a_refusal_closes_the_circuit",),
+        why="a provider that answers would be left alone for ever",
+    ),
+    Mutation(
+        name="costs are told by the code in an answer",
+        protects="every request to a model is costed",
+        file="approvals/model_proposers.py",
+        old="failure.code in NOT_SENT if failure.status is None else failure.status in FREE\n",
+        new='failure.code in NOT_SENT or failure.code.startswith("http_4")\n',
+        caught_by=(f"{AWAY}::test_a_request_refused_by_its_status_costs_nothing_whatever_the_answer_says",),
+        why="what a provider writes would decide what a request cost",
+    ),
+    Mutation(
+        name="words of a provider that is gone stop the case",
+        protects="words hold up no decision",
+        file="approvals/asking.py",
+        old="        return _without_model(lease, replace(material, rules_take_over=False), _gone(ground), fault)\n",
+        new="        raise fault\n",
+        caught_by=(f"{AWAY}::test_words_of_a_provider_that_is_gone_hold_up_no_decision",),
+        why="every case of the organisation would wait for words that nothing hangs on",
+    ),
+    Mutation(
+        name="the last lost request has no end",
+        protects="every request to a model is costed",
+        file="approvals/asking.py",
+        old=", limit=LIMIT, give_up=give_up))",
+        new=", limit=LIMIT))",
+        caught_by=(f"{CRASH}::test_the_request_of_the_last_worker_that_was_lost_is_ended_with_the_most_it_can_cost",),
+        why="what the last lost worker spent would be nobody's cost",
+    ),
+    Mutation(
+        name="odd characters of an answer are kept as they are",
+        protects="form of a model's answer",
+        file="integrations/chat.py",
+        old="        raw=_storable(text)[:MAX_TEXT]",
+        new="        raw=text[:MAX_TEXT]",
+        caught_by=(f"{BAD}::test_characters_that_nobody_can_store_make_a_bad_answer_and_no_crash",),
+        why="a repair would fail on what it quotes, again and again",
+    ),
+    Mutation(
+        name="data supplied while a proposer is asked is not looked for",
+        protects="subject of a plan",
+        file="approvals/proposing.py",
+        old="    if settling.late or row_of(_NEWEST_REVISION, [settling.case.id]) == (ground.revision,):\n",
+        new="    if True:\n",
+        caught_by=(SUPPLIED,),
+        why="a person would approve a plan for the subject that was told before",
+    ),
+    Mutation(
+        name="words are hidden as they are written",
+        protects="placeholders for personal values",
+        file="approvals/telling.py",
+        old="        text = _seen(text)\n",
+        new="",
+        caught_by=(DISGUISED,),
+        why="an address with a character in it that nobody sees would leave the house",
+    ),
     Mutation(
         name="a model's evidence is taken at its word",
         protects="evidence of a model",
@@ -125,8 +208,8 @@ MUTATIONS = (
         name="a request is kept only with its answer",
         protects="every request to a model is costed",
         file="approvals/journals.py",
-        old='                ended_at=now, outcome=ModelCall.Outcome.LOST, cost=F("cost_limit")\n',
-        new='                ended_at=now, outcome=ModelCall.Outcome.LOST, cost=F("cost_limit") * 0\n',
+        old='        ended_at=at, outcome=ModelCall.Outcome.LOST, cost=F("cost_limit")\n',
+        new='        ended_at=at, outcome=ModelCall.Outcome.LOST, cost=F("cost_limit") * 0\n',
         caught_by=(LOST,),
         why="what a lost worker spent would be nobody's cost",
     ),
@@ -152,7 +235,7 @@ MUTATIONS = (
         name="claims go out as they are",
         protects="placeholders for personal values",
         file="approvals/telling.py",
-        old="            words.append(hidden.without(_text_of(intake.get(name), texts)[:MAX_CLAIM]))\n",
+        old="            words.append(hidden.without(_text_of(intake.get(name), texts))[:MAX_CLAIM])\n",
         new="            words.append(_text_of(intake.get(name), texts)[:MAX_CLAIM])\n",
         caught_by=(CANARY,),
         why="cards and phones that customers write would leave the house",

@@ -23,6 +23,9 @@ from caseflow.domain.roles import Role
 from caseflow.invariants.running import ask_all
 from cases.supplying import supply_data
 from tests.driving import Engine, Story, run_due, together
+from tests.model_stage.conftest import Oracle, oracle
+
+__all__ = ["oracle"]
 
 ACT = {"role": Role.APPROVER, "by": SYSTEM}
 
@@ -144,8 +147,12 @@ def test_a_plan_withdrawn_after_data_came_is_not_left_to_who_supplied_it(engine:
     assert stopped(story) == SAYS_SO
 
 
-def test_a_right_taken_while_a_plan_is_being_stored_is_seen(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("proposer", ["rules", "model"])
+def test_a_right_taken_while_a_plan_is_being_stored_is_seen(
+    proposer: str, engine: Engine, oracle: Oracle, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The plan has counted its deciders, the right is taken and looked for, and only then is the plan committed."""
+    oracle.chosen(proposer)
     revoke(engine, "second", "third")
     story, count = engine.open(), proposing.lacking
     look = threading.Thread(target=on_a_connection_of_its_own, args=(lambda: run_due(stage="find_deciders"),))

@@ -47,12 +47,34 @@ def test_a_cap_of_nothing_is_no_cap_and_an_error(caps: dict[str, int], name: str
         {"main": {"url": "https://llm.example.org/v1", "model": "small-1", "prices": {"in": "cheap"}}},
         {"main": {"url": "https://llm.example.org/v1", "model": "small-1"}},  # no host that may be reached
         {"my llm": {"url": "http://127.0.0.1:9/v1", "model": "small-1"}},
+        *(
+            {"main": {"url": "http://127.0.0.1:9/v1", "model": "small-1", **wrong}}
+            for wrong in (
+                {"seconds": 0},
+                {"seconds": "inf"},
+                {"most_tokens": 0},
+                {"prices": {"in": "-1"}},
+                {"prices": {"out": "NaN"}},
+                {"prices": {"currency": "EURO"}},
+                {"prices": 5},
+                {"parameters": {"temperature": float("nan")}},
+            )
+        ),
     ],
 )
 def test_a_provider_of_models_that_nobody_could_ask_is_an_error(said: dict[str, Any], settings: Any) -> None:
     assert check_models() == []
+    settings.CASEFLOW_OUTGOING_HOSTS = ["127.0.0.1:9"]
     settings.CASEFLOW_MODELS = said
     assert [message.id for message in check_installation(None)] == ["caseflow.E006"]
+
+
+def test_a_key_that_no_header_takes_is_an_error_that_does_not_say_it(settings: Any) -> None:
+    settings.CASEFLOW_MODELS = {"main": {"url": settings.SIMULATOR_URL or "http://127.0.0.1:9/v1", "model": "small-1"}}
+    settings.CASEFLOW_OUTGOING_HOSTS = ["127.0.0.1:9"]
+    settings.CASEFLOW_MODEL_KEYS = {"main": "sk-secret\n"}
+    (message,) = check_models()
+    assert message.id == "caseflow.E006" and "sk-secret" not in str(message.msg)
 
 
 class _WithoutNotifying(RestoreAccess):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from approvals import circuits
 from approvals.model_models import ProviderCircuit
@@ -78,6 +79,17 @@ def test_three_faults_open_the_circuit_and_rules_take_over_where_the_organisatio
     assert first.proposal.decision == second.proposal.decision == "restore_access"
 
 
+def test_rules_take_over_from_a_provider_that_asks_for_more_time_than_the_task_has(
+    engine: Engine, oracle: Oracle
+) -> None:
+    oracle.fails("too_many", retry_after="80000", times=2)
+    story = engine.open()
+    story.run()
+    assert story.standing == ("NEEDS_ATTENTION", "deadline_passed")
+    oracle.chosen(rules_take_over=True)
+    assert engine.proposed().proposal.advice.took_over == "too_many_requests"
+
+
 def test_an_open_circuit_lets_one_request_try_and_its_answer_closes_it(engine: Engine, oracle: Oracle) -> None:
     for _ in range(circuits.FAULTS):
         circuits.fault_of("main", "timeout")
@@ -95,6 +107,52 @@ def test_an_open_circuit_lets_one_request_try_and_its_answer_closes_it(engine: E
     assert story.state == "WAITING_APPROVAL"
     assert ProviderCircuit.objects.get(provider="main").failures == 0
     assert circuits.left_alone_for("main") is None
+
+
+def test_a_request_refused_by_its_status_costs_nothing_whatever_the_answer_says(engine: Engine, oracle: Oracle) -> None:
+    for status, free in ((400, True), (403, True), (404, True), (422, True), (409, False), (418, False)):
+        oracle.fails("error_before", status=status)
+        story = engine.open()
+        story.run()
+        (call,) = calls_of(story)
+        assert (call.status, call.code, call.cost == 0) == (status, "scripted_error", free), status
+
+
+def test_a_trial_that_is_answered_with_a_refusal_closes_the_circuit(engine: Engine, oracle: Oracle) -> None:
+    for status, failures in ((503, circuits.FAULTS + 1), (429, circuits.FAULTS + 2), (422, 0)):
+        for _ in range(circuits.FAULTS if status == 503 else 0):
+            circuits.fault_of("main", "timeout")
+        try_again_now(engine)
+        oracle.fails("error_before", status=status)
+        engine.open().run()
+        assert ProviderCircuit.objects.get(provider="main").failures == failures, status
+    assert circuits.list_open() == []
+
+
+def test_words_of_a_provider_that_is_gone_hold_up_no_decision(engine: Engine, oracle: Oracle, settings: Any) -> None:
+    oracle.chosen("explained:main")
+    settings.CASEFLOW_MODELS = {"other": {"url": f"{engine.outside.url}/v1", "model": "simulated-1"}}
+    story = engine.proposed()
+    assert (story.proposal.proposer, story.proposal.advice.took_over) == ("rules", "proposer_not_there")
+    assert story.told("model.gave_no_words")["proposer"] == "explained:main"
+    settings.CASEFLOW_MODELS = {"main": {"url": f"{engine.outside.url}/v1", "model": "simulated-1"}}
+    oracle.chosen("model:main")
+    settings.CASEFLOW_MODELS = {"other": {"url": f"{engine.outside.url}/v1", "model": "simulated-1"}}
+    stopped = engine.open()
+    stopped.run()
+    assert stopped.state == "NEEDS_ATTENTION"
+
+
+def test_a_key_that_no_header_takes_is_its_owners_before_anything_is_sent(
+    engine: Engine, oracle: Oracle, settings: Any
+) -> None:
+    for key in ("sk-one\nX-Other: two", "k" * 5000):
+        settings.CASEFLOW_MODEL_KEYS = {"main": key}
+        story = engine.open()
+        story.run()
+        (call,) = calls_of(story)
+        assert (story.state, call.outcome, call.code, call.cost) == ("NEEDS_ATTENTION", "failed", "cannot_be_asked", 0)
+    assert oracle.asked() == []
 
 
 def try_again_now(engine: Engine) -> None:

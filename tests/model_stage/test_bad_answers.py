@@ -76,6 +76,15 @@ def test_the_servers_nonsense_is_a_bad_answer_too(engine: Engine, oracle: Oracle
     assert [call.problems for call in calls_of(story)] == [[{"code": "not_json", "about": ""}]] * 3
 
 
+def test_characters_that_nobody_can_store_make_a_bad_answer_and_no_crash(engine: Engine, oracle: Oracle) -> None:
+    for odd in ("half \ud800 of a pair", "a \x00 in it"):
+        oracle.says("text", text=odd, times=3, finish="st\x00p")
+        story = engine.open()
+        story.run()
+        assert story.standing == ("NEEDS_ATTENTION", "model_answer_invalid")
+        assert [(call.outcome, call.finish_reason) for call in calls_of(story)] == [("invalid", "")] * 3
+
+
 def test_a_model_that_misses_facts_has_them_read_again_and_then_a_person_looks(engine: Engine, oracle: Oracle) -> None:
     """Bounded: twice the facts are read again, then the case stops."""
     oracle.says("needs_check", times=None, missing=["payment.customer_id"])

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import pytest
+from django.db import transaction
 
 from accounts.principal import SYSTEM
 from accounts.services import grant_role
@@ -16,11 +21,15 @@ from caseflow.domain.errors import (
     RecoveryNotPossible,
     StaleSnapshot,
 )
+from caseflow.domain.lifecycle import Event
 from caseflow.domain.roles import Role
+from cases.advancing import advance_case
 from cases.models.task import SLOW
+from cases.rows import lock_case
+from cases.supplying import supply_data
 from cases.working import work_on
 from tests.cases.test_moments import at, silence_is_noticed
-from tests.driving import Engine, Killed, together
+from tests.driving import Engine, Killed, Story, together
 
 from .conftest import Oracle, calls_of
 
@@ -46,6 +55,19 @@ def test_a_worker_lost_with_the_answer_asks_again_and_both_requests_are_costed(e
         for call in calls_of(story):
             assert call.cost is not None and 0 < call.cost <= call.cost_limit, place
             assert (call.cost == call.cost_limit) == (call.outcome == "lost"), place
+
+
+def test_the_request_of_the_last_worker_that_was_lost_is_ended_with_the_most_it_can_cost(
+    engine: Engine, oracle: Oracle
+) -> None:
+    story = engine.open()
+    for _ in range(5):
+        with at("ask_model.begun", Killed()), pytest.raises(Killed):
+            story.run()
+        silence_is_noticed(story)
+    story.run()
+    assert story.standing == ("NEEDS_ATTENTION", "worker_lost")
+    assert [(call.outcome, call.cost == call.cost_limit) for call in calls_of(story)] == [("lost", True)] * 5
 
 
 def test_proposal_state_and_advice_are_stored_together_or_not_at_all(engine: Engine, oracle: Oracle) -> None:
@@ -114,6 +136,51 @@ def test_a_worker_that_lost_its_lease_asks_nothing_more_and_its_proposal_is_refu
     assert [(call.worker, call.outcome) for call in calls_of(story)] == [("first", "invalid"), ("second", "answered")]
 
 
+@pytest.mark.parametrize(
+    ("proposer", "place", "fault"),
+    [
+        ("rules", "propose.answered", False),
+        ("model", "ask_model.checked", False),
+        ("explained", "ask_model.kept", True),
+    ],
+)
+def test_data_supplied_while_a_proposer_is_asked_has_the_new_subject_read_before_anything_is_planned(
+    proposer: str, place: str, fault: bool, engine: Engine, oracle: Oracle
+) -> None:
+    oracle.chosen(proposer)
+    other = engine.open(subscription={"status": "active"})
+    story = engine.open(about=None)
+    if fault:
+        oracle.fails("error_before")
+    with once_at(place, lambda: supply_data(case_id=story.id, data=about(other), actor=SYSTEM)):
+        story.run()
+    assert story.history().count("facts.observed") == 2
+    assert not Proposal.objects.filter(case_id=story.id, snapshot__contains=story.subscription.encode()).exists()
+    assert (story.state, story.case.ending) == ("CLOSED_NO_CHANGE", "already_active")
+    assert story.case.subject == other.subscription
+
+
+def test_an_answer_that_comes_after_the_case_went_on_adds_nothing_to_the_plan_that_stands(
+    engine: Engine, oracle: Oracle
+) -> None:
+    story = engine.open()
+    story.run(stage="check")
+    task = story.task("ask_model")
+
+    def planned_by_another() -> None:
+        with transaction.atomic():
+            advance_case(lock_case(story.id), Event.PERSON_NEEDED, actor=SYSTEM, sets={"reason": "facts_missing"})
+        story.order("observe_again")
+        story.run()
+
+    with once_at("ask_model.checked", planned_by_another):
+        work_on(task.pk)
+    task.refresh_from_db()
+    assert (story.state, task.status, task.last_error) == ("WAITING_APPROVAL", "done", "")
+    assert "settlement.late" in story.history()
+    assert Advice.objects.get(proposal__case_id=story.id).call == calls_of(story)[-1]
+
+
 def test_asking_again_is_an_act_on_record_that_makes_a_new_proposal_and_its_person_a_causer(
     engine: Engine, oracle: Oracle
 ) -> None:
@@ -161,6 +228,27 @@ def test_an_approved_proposal_is_not_asked_about_again_and_nobody_asks_without_e
     story.decide()
     with pytest.raises(AlreadyDecided):
         story.decide(person=engine.person("second"))
+
+
+@contextmanager
+def once_at(place: str, act: Callable[[], Any]) -> Iterator[None]:
+    """The first time a way leads through `place`, this happens there, on a connection of its own."""
+    acts = [act]
+
+    def hook(name: str, about: tuple[str, ...]) -> None:
+        if name == place and acts:
+            (done,) = together(acts.pop())
+            assert not isinstance(done, Exception), done
+
+    failpoints.arm(hook)
+    try:
+        yield
+    finally:
+        failpoints.arm(None)
+
+
+def about(other: Story) -> dict[str, str]:
+    return {"customer_id": other.customer, "payment_id": other.payment, "subscription_id": other.subscription}
 
 
 def grant_approver(engine: Engine, username: str) -> None:

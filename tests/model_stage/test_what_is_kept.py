@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import ProgrammingError, connection, transaction
 
+from accounts.principal import SYSTEM
 from approvals import prompting
 from approvals.models import Advice, ModelCall, Proposal
+from approvals.telling import MAX_CLAIM, restored, tell
 from caseflow.domain.errors import BadInput, Purged
+from caseflow.processes.restore_access import RestoreAccess
 from cases.models import CaseKey
 from cases.personal import read_texts
+from cases.supplying import supply_data
 from tests.driving import Engine
 
 from .conftest import Oracle, calls_of
 
+#: Written so that a person reads them and a plain search does not.
+DISGUISED = {
+    "+7 916 555–01–42": "555",
+    "+7 (916) 555‑01‑43": "555",
+    "тел-89165550144": "9165550144",
+    "8/916/5550145": "5550145",
+    "canary1\u200b@example.net": "canary1",
+    "canary2@exa\u00admple.net": "canary2",
+    "canary3＠example.ru": "canary3",
+    "canary4\u034f@example.net": "canary4",
+    "Sincerely yours, Canaryman": "Canaryman",
+    "С уважением – Канареев": "Канареев",
+}
 CANARIES = {
     "name": "Ксаверий Канарейкин",
     "phone": "+7 (916) 555-01-42",
@@ -62,6 +80,37 @@ def test_no_personal_value_reaches_the_endpoint_and_placeholders_come_back_only_
     texts = read_texts(story.id, [words, whole])
     assert texts[words].endswith("[customer.email], звонить по [number-1].")
     assert texts[whole].endswith(f"{story.email}, звонить по {CANARIES['phone']}.")
+
+
+def test_no_character_that_looks_like_another_or_like_nothing_carries_a_personal_value_out(
+    engine: Engine, oracle: Oracle
+) -> None:
+    story = engine.open(claim="Доступа нет.")
+    known = "".join(f"{character}\u200b" for character in story.email)
+    claim = "\n".join(["Доступа нет.", *DISGUISED, f"Пишите: {known}", "Слово " * 600])
+    supply_data(case_id=story.id, data={"claim": claim}, actor=SYSTEM)
+    story.run()
+    question = oracle.asked()[-1]["messages"][1]["content"]
+    for written, canary in DISGUISED.items():
+        assert canary not in question, written
+    words = question.partition("\n\n<<<")[2]
+    assert "Доступа нет." in words and "Пишите: [customer.email]" in words
+    assert story.email.partition("@")[0] not in unicodedata.normalize("NFKC", words).replace("\u200b", "")
+
+
+def test_words_are_hidden_before_they_are_cut_and_one_value_never_changes_the_placeholder_of_another() -> None:
+    class Passport(RestoreAccess):
+        personal_intake = frozenset({"claim", "passport"})
+        personal_facts = frozenset({"customer.email", "customer.name"})
+
+    facts = {"customer": {"name": "mail", "email": "o'canary@example.net", "language": "en"}}
+    claim = "a" * (MAX_CLAIM - 8) + " canary@example.net o'canary@example.net, mail, AB-17, my name is Mail Canary"
+    texts = tell(Passport(), facts, {"claim": claim, "passport": "ab-17"}, {}, fence="0", more={})
+    assert "canary" not in texts.document
+    short = tell(Passport(), facts, {"claim": claim.strip("a"), "passport": "ab-17"}, {}, fence="0", more={})
+    words = short.document.partition("<<<customer 0\n")[2]
+    assert words.startswith(" [mail-1] [customer.email], [customer.name], [passport], my name is [name-1]")
+    assert restored("[name-1], [mail-1]", {"[name-1]": "[mail-1]", "[mail-1]": "x"}) == "[mail-1], x"
 
 
 def test_only_facts_on_the_list_are_told(engine: Engine, oracle: Oracle) -> None:

@@ -18,6 +18,7 @@ from django.conf import settings
 from django.core.management import get_commands
 
 from caseflow.healthy import is_healthy
+from cases.models.task import QUICK, SLOW
 from stand.environment import CHECKOUT
 from stand.machines.__main__ import is_right
 from stand.machines.machine import by_way_of, port_of
@@ -26,7 +27,7 @@ from stand.procfile import FORMATION, names_of, read_procfile
 
 COMPOSE: dict[str, Any] = yaml.safe_load((CHECKOUT / "compose.yaml").read_text(encoding="utf-8"))
 CONTAINERFILE = (CHECKOUT / "Containerfile").read_text(encoding="utf-8")
-OURS = ("migrate", "web", "worker", "dispatcher")
+OURS = ("migrate", "web", "worker", "slow", "dispatcher")
 #: Variables of others: gunicorn's port, and what the images of PostgreSQL read.
 OF_OTHERS = {"PORT", "DJANGO_SETTINGS_MODULE", "PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 OF_POSTGRES = {"CASEFLOW_OWNER_PASSWORD", "CASEFLOW_RUNTIME_PASSWORD"}
@@ -52,7 +53,17 @@ def test_compose_runs_what_the_process_file_says_as_often_as_one_machine_does() 
         service = COMPOSE["services"][kind]
         assert service["command"] == command
         assert service.get("deploy", {}).get("replicas", 1) == FORMATION.get(kind, 1)
-    assert [name for name, _ in names_of(FORMATION)] == ["web", "worker-1", "worker-2", "dispatcher-1", "dispatcher-2"]
+    named = ["web", "worker-1", "worker-2", "slow", "dispatcher-1", "dispatcher-2"]
+    assert [name for name, _ in names_of(FORMATION)] == named
+
+
+def test_what_waits_for_models_holds_no_thread_of_what_does_not() -> None:
+    queues = {
+        kind: command[command.index("--queues") + 1]
+        for kind, command in read_procfile().items()
+        if "--queues" in command
+    }
+    assert queues == {"worker": QUICK, "slow": SLOW}
 
 
 def test_every_command_that_is_named_exists() -> None:
