@@ -44,16 +44,12 @@ WHERE provider = %s AND opened_at IS NOT NULL
 def left_alone_for(provider: str) -> timedelta | None:
     """How long it is not to be asked; None where it may be: closed, or its time is over and the caller tries it."""
     with connection.cursor() as cursor:
+        cursor.execute(_TRY, {"provider": provider, "alone": LEFT_ALONE.total_seconds()})
+        if cursor.rowcount:
+            return None
         cursor.execute(_LEFT, [provider])
         row = cursor.fetchone()
-        if row is None:
-            return None
-        if row[0] <= 0:
-            cursor.execute(_TRY, {"provider": provider, "alone": LEFT_ALONE.total_seconds()})
-            if cursor.rowcount:
-                return None
-            return timedelta(seconds=1)
-        return timedelta(seconds=float(row[0]))
+        return None if row is None else timedelta(seconds=max(1.0, float(row[0])))
 
 
 def fault_of(provider: str, code: str) -> bool:
