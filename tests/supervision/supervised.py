@@ -35,7 +35,14 @@ class Supervised(Running):
         self.outside.delete("/faults").raise_for_status()
         self.start(*[role for role in ROLES if role not in self.system.pids])
         for role in WORKERS:
-            self.wait_for(lambda role=role: not self.problems(role))
+            self.wait_for(lambda role=role: self.is_green(role))
+
+    def is_green(self, role: str) -> bool:
+        """Whether the supervisor says so; one that is only starting does not answer yet."""
+        try:
+            return not self.problems(role)
+        except httpx2.ConnectError:
+            return False
 
     # What the supervisors say.
 
