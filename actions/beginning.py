@@ -25,14 +25,14 @@ from caseflow.domain.errors import CallRefused, LeaseLost
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import differences
 from caseflow.domain.roles import Right
-from caseflow.statements import Kept, rows_of
-from cases.advancing import Beside, record_event
+from caseflow.statements import Kept, Row, rows_of_each
+from cases.advancing import Beside, record_event_soon
 from cases.claiming import Lease
 from cases.observing import Readings
-from cases.rows import CaseRow, lock_case
+from cases.rows import CaseRow, locking
 from integrations.registry import get_adapter
 
-from .capping import REACHED, Caps, caps_of, hold_gate, pause_reached
+from .capping import REACHED, Caps, caps_of, gate_of, pause_reached
 from .models import ActionKind, ActionStatus
 from .planned import Planned
 
@@ -103,9 +103,8 @@ def begin_call(lease: Lease, planned: Planned, purpose: Purpose, readings: Readi
     caps = caps_of(planned.spec.system) if purpose is Purpose.FIRST else Caps()
     stopped_by = 0
     with transaction.atomic():
-        hold_gate(caps, planned.spec.system)
-        case = lock_case(lease.case.id)
-        reached = _check(lease, planned, purpose, case, caps)
+        case, found, approvals = _behind_the_gate(lease, lease.case, planned, purpose, caps)
+        reached = _check(lease, planned, purpose, case, found, approvals)
         if purpose is not Purpose.NOTICE or planned.spec.preconditions:
             _check_facts(planned, readings)
         if reached:
@@ -123,8 +122,13 @@ def _begin(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, call
     _record(case, planned, purpose, call_id, Beside(_BEGIN, values))
 
 
-def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, caps: Caps) -> str | None:
-    """Whose cap is reached, if any. Raises LeaseLost and CallRefused."""
+def _behind_the_gate(
+    lease: Lease, case: CaseRow, planned: Planned, purpose: Purpose, caps: Caps
+) -> tuple[CaseRow, Row, int]:
+    """The case, locked; what `_check` looks at; and how many approvals still count.
+
+    One trip, and each statement of it sees what the one before it waited for.
+    """
     values = {
         "fence": lease.fence,
         "digest": planned.digest,
@@ -136,7 +140,17 @@ def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, caps
         "cap": caps.system,
         "cap_each": caps.organisation,
     }
-    (found,) = rows_of(_CHECKS[bool(caps)], values)
+    policy = case.definition.approval if purpose is Purpose.FIRST and planned.needs_approval else None
+    counting = [_COUNTED.of(case.organisation_id, planned.proposal_id, policy.right)] if policy else []
+    checking = _CHECKS[bool(caps)], values
+    _gate, (locked,), (found,), *approvals = rows_of_each(
+        gate_of(caps, planned.spec.system), locking(case.id), checking, *counting
+    )
+    return CaseRow.of(locked), found, sum(map(len, approvals))
+
+
+def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, found: Row, approvals: int) -> str | None:
+    """Whose cap is reached, if any. Raises LeaseLost and CallRefused."""
     holds, status, digest_holds, approved, paused, key_lives, at_home, reached = found
     states = (State.NOTIFYING, State.WAITING_DATA) if purpose is Purpose.NOTICE else (State.EXECUTING,)
     if not holds:
@@ -155,16 +169,9 @@ def _check(lease: Lease, planned: Planned, purpose: Purpose, case: CaseRow, caps
         raise CallRefused(reason="key_expired")
     if purpose is Purpose.FIRST and not approved:
         raise CallRefused(reason="approval_lapsed")
-    if purpose is Purpose.FIRST and planned.needs_approval and not _deciders_hold_right(case, planned):
+    if purpose is Purpose.FIRST and planned.needs_approval and approvals < quorum_of(planned.snapshot):
         raise CallRefused(reason="decider_lost_right")
     return cast(str | None, reached)
-
-
-def _deciders_hold_right(case: CaseRow, planned: Planned) -> bool:
-    policy = case.definition.approval
-    if policy is None:
-        return False
-    return len(_COUNTED.ask(case.organisation_id, planned.proposal_id, policy.right)) >= quorum_of(planned.snapshot)
 
 
 def _counted(organisation_id: int, proposal_id: int, right: Right) -> QuerySet[Decision, tuple[Any, ...]]:
@@ -199,7 +206,7 @@ def _record(case: CaseRow, planned: Planned, purpose: Purpose, call_id: str, beg
     }
     effect = planned.spec.kind == ActionKind.EFFECT
     opens = effect and planned.status == ActionStatus.PLANNED
-    record_event(
+    record_event_soon(
         case,
         "action.requested",
         actor=SYSTEM,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from accounts import gate
+from caseflow.statements import Values
 from cases.models import Pause
 from cases.pausing import CAP_REACHED, store_pause
 
@@ -50,12 +51,9 @@ def caps_of(system: str) -> Caps:
     )
 
 
-def hold_gate(caps: Caps, system: str) -> None:
-    """The gate, shared; with caps alone among those who count for this system."""
-    if caps:
-        gate.hold_shared_alone(f"effects {system}")
-    else:
-        gate.hold_shared()
+def gate_of(caps: Caps, system: str) -> tuple[str, Values]:
+    """What takes the gate, shared; with caps alone among those who count for this system."""
+    return gate.shared_alone(f"effects {system}") if caps else gate.shared()
 
 
 def pause_reached(reached: str, *, system: str, organisation_id: int) -> int:

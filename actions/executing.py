@@ -12,8 +12,9 @@ from caseflow.domain.lifecycle import Event
 from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, ReadFailed, Refused, Unknown
 from caseflow.domain.process import differences
 from caseflow.domain.retry import GiveUp, TryAgain
+from caseflow.statements import Question
 from cases.claiming import Lease
-from cases.observing import Readings, read_now, store_readings
+from cases.observing import Readings, keep_readings, read_now
 from cases.publishing import NewTask
 from cases.settling import Fault, Settlement, settlement
 from cases.stages import policy_of
@@ -23,7 +24,7 @@ from .beginning import Purpose, begin_call
 from .by_hand import FOUND_NOT_DONE
 from .giving_up import READ_AGAIN, give_up, may_still_land, settle_refused_call
 from .models import ActionStatus
-from .planned import Planned, find_planned, reserved
+from .planned import Planned, ask_for_planned
 from .sending import perform
 from .storing import end_lost_calls, end_own_call, store_outcome
 from .undoing import outcome_of_undoing
@@ -41,9 +42,9 @@ _WAYS_ON = {
 }
 
 
-def load_execute(lease: Lease) -> Planned:
+def load_execute(lease: Lease) -> Question:
     """Reserve before reading: the row is committed with the claim."""
-    return reserved(lease, find_planned(lease, effects_only=True))
+    return ask_for_planned(lease, effects_only=True, reserve=True)
 
 
 def execute(lease: Lease) -> Lease | None:
@@ -96,7 +97,7 @@ def settle_outcome(
 ) -> None:
     """Store what became of the call, and move the case where this was the last word."""
     read = [stored for stored in (readings, back) if stored is not None]
-    store_readings(settling.case.id, *read, at=settling.now, known=planned.addresses())
+    keep_readings(settling.case.id, *read, at=settling.now, known=planned.addresses())
     match outcome:
         case Confirmed() if back is not None and not differences(planned.spec.confirms, back.facts):
             _confirmed(settling, planned, call_id, outcome, back, confirmed_by)

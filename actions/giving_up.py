@@ -11,7 +11,7 @@ from caseflow.domain.lifecycle import Event
 from caseflow.domain.outcomes import FaultKind, Unknown
 from caseflow.domain.recovery import MAX_RETURNS
 from cases.claiming import Lease
-from cases.observing import Readings, store_readings
+from cases.observing import Readings, keep_readings
 from cases.settling import Fault, Settlement, settlement
 from integrations.registry import get_adapter, owner_of
 
@@ -32,7 +32,7 @@ def settle_refused_call(lease: Lease, planned: Planned, readings: Readings, refu
     if reason == "paused":
         return wait_for_resuming(lease, planned, refused, readings)
     with settlement(lease) as settling:
-        store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
+        keep_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
         match reason:
             case "moved_on":
                 pass  # the case went another way while the facts were read

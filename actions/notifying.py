@@ -9,14 +9,15 @@ from random import Random
 from typing import Any
 
 from approvals.snapshots import effects_of
-from caseflow.domain.errors import CallRefused, LeaseLost, Purged
+from caseflow.domain.errors import CallRefused, LeaseLost
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, Refused, Unknown
 from caseflow.domain.retry import GiveUp, RetryPolicy
+from caseflow.statements import Question
 from cases.claiming import Lease
-from cases.observing import Readings, read_now, store_readings
-from cases.personal import digest_of_personal, read_texts
+from cases.observing import Readings, keep_readings, read_now
+from cases.personal import Sealer, digest_of_personal
 from cases.settling import Fault, Settlement, settlement
 from cases.stages import policy_of
 from integrations.registry import get_adapter, owner_of
@@ -24,7 +25,7 @@ from integrations.registry import get_adapter, owner_of
 from .beginning import Purpose, begin_call
 from .models import Action, ActionStatus
 from .pausing import wait_for_resuming
-from .planned import Planned, find_planned, reserved, root_of
+from .planned import Planned, ask_for_notice, find_planned, root_of
 from .sending import perform
 from .storing import Asked, add_lookup, end_lost_calls, end_own_call, store_evidence, store_outcome
 from .texts import notice_text
@@ -36,15 +37,14 @@ POLICY = RetryPolicy(limit=8, deadline=timedelta(minutes=30))
 HELD_UP = timedelta(seconds=15)  #: until an installation that sends nothing is tried again
 
 
-def load_notice(lease: Lease) -> Planned:
+def load_notice(lease: Lease) -> Question:
     """The notice with its row, and the address it was planned for."""
-    planned = reserved(lease, find_planned(lease, effects_only=False))
-    return replace(planned, address=_address(lease, planned))
+    return ask_for_notice(lease)
 
 
 def notify(lease: Lease) -> Lease | None:
     """Send one notice, or find out what became of one whose answer was lost."""
-    planned: Planned = lease.loaded
+    planned: Planned = replace(lease.loaded, address=_address(lease.loaded))
     if planned.status in (ActionStatus.CONFIRMED, ActionStatus.REFUSED, ActionStatus.CANCELLED):
         with settlement(lease) as settling:
             pass
@@ -96,7 +96,7 @@ def _read_again(lease: Lease, planned: Planned) -> Readings | None:
 
 def _store(settling: Settlement, planned: Planned, readings: Readings | None) -> None:
     if readings is not None:
-        store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
+        keep_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
 
 
 def _held_up(settling: Settlement, planned: Planned, refused: CallRefused) -> None:
@@ -178,7 +178,7 @@ def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: No
 
 def settle_exhausted(settling: Settlement, reason: str) -> bool:
     """No further try: this notice is settled by what is known of it, and the others of its plan go on (design §4)."""
-    planned = reserved(settling.lease, find_planned(settling.lease, effects_only=False))
+    planned = find_planned(settling.lease, effects_only=False, reserve=True)
     if planned.in_doubt:
         end_lost_calls(planned.row_id or 0)
         _final(settling, planned, "", Unknown(reason), ActionStatus.UNKNOWN)
@@ -232,14 +232,13 @@ def _others(planned: Planned) -> list[tuple[ActionStatus, str] | None]:
     return [rows.get(other) for other in others]
 
 
-def _address(lease: Lease, planned: Planned) -> str:
+def _address(planned: Planned) -> str:
     """The address whose digest the plan names; empty when it was purged or is another one now."""
-    wanted = planned.spec.request["to"]
-    try:
-        found = read_texts(lease.case.id if lease.case else 0, [wanted["personal"]])
-    except Purged:
+    ciphertext, wrapped = planned.sealed_address or (None, None)
+    if ciphertext is None or wrapped is None:
         return ""
-    address = found.get(wanted["personal"], "")
+    wanted = planned.spec.request["to"]
+    address = Sealer.of_wrapped(wrapped).open(wanted["personal"], ciphertext)
     return address if address and digest_of_personal(address) == wanted["digest"] else ""
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from caseflow.domain.errors import CallRefused
 from caseflow.domain.outcomes import FaultKind
 from cases.claiming import Lease
-from cases.observing import Readings, store_readings
+from cases.observing import Readings, keep_readings
 from cases.pausing import hold_of
 from cases.settling import Fault, settlement
 
@@ -23,6 +23,6 @@ def wait_for_resuming(
         wait = hold_of(refused.params["pause"])
         with settlement(lease) as settling:
             if readings is not None:
-                store_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
+                keep_readings(settling.case.id, readings, at=settling.now, known=planned.addresses())
             settling.again(wait, give_back=True, fault=Fault(FaultKind.TRANSIENT, "paused"))
     return settling.next_lease

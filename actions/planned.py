@@ -3,46 +3,66 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from approvals.models import Proposal
 from approvals.snapshots import ActionSpec, actions_of, opened
-from caseflow.statements import row_of
+from caseflow.statements import Question, Row
 from cases.claiming import Lease
+from cases.rows import CaseRow
 
 from .models import ActionKind, ActionStatus
 
-_FIND = """
-SELECT p.id, p.public_id, p.snapshot, p.digest, p.has_effects, p.needs_approval,
-       (SELECT r.body FROM cases_intakerevision r WHERE r.case_id = p.case_id
-        AND r.number = (convert_from(p.snapshot, 'UTF8')::jsonb ->> 'intake_revision')::int),
-       a.id, a.status, a.first_sent_at,
+#: The newest plan of the case and the one action of it that the task is about.
+_PLAN = """
+WITH plan AS MATERIALIZED (
+  SELECT p.*, convert_from(p.snapshot, 'UTF8')::jsonb AS said FROM approvals_proposal p
+  WHERE p.case_id = %(case)s AND (p.has_effects OR NOT %(effects_only)s) ORDER BY p.number DESC LIMIT 1)"""
+
+#: The conflict target is the lock on the subject: who comes second gets no row and waits.
+_RESERVED = """,
+reserved AS (
+  INSERT INTO actions_action (public_id, organisation_id, case_id, proposal_id, position, kind, system, operation,
+         subject, key, status, code, external_id, confirmed_by, undoes_id, created_at)
+  SELECT s.id, %(organisation)s, plan.case_id, plan.id, s.position, s.kind, s.system, s.operation, s.subject, s.key,
+         'PLANNED', '', '', '', (SELECT id FROM actions_action WHERE public_id = s.undoes), clock_timestamp()
+  FROM plan, jsonb_to_recordset(plan.said -> 'actions')
+       AS s(id text, "position" int, kind text, system text, operation text, subject text, key text, undoes text)
+  WHERE s.id = %(action)s AND NOT EXISTS (SELECT 1 FROM actions_action WHERE public_id = %(action)s)
+  ON CONFLICT (organisation_id, system, operation, subject)
+    WHERE kind = 'effect' AND status IN ('PLANNED', 'REQUESTED', 'UNKNOWN') DO NOTHING
+  RETURNING id)"""
+_NOT_RESERVED = """,
+reserved AS (SELECT NULL::bigint AS id WHERE false)"""
+
+_FOUND = """
+SELECT plan.id, plan.public_id, plan.snapshot, plan.digest, plan.has_effects, plan.needs_approval,
+       (SELECT r.body FROM cases_intakerevision r
+        WHERE r.case_id = plan.case_id AND r.number = (plan.said ->> 'intake_revision')::int),
+       coalesce(a.id, reserved.id), a.status, a.first_sent_at,
        (SELECT d.execute_by FROM approvals_decision d
-        WHERE d.proposal_id = p.id AND d.decisive AND d.kind = 'approve'),
+        WHERE d.proposal_id = plan.id AND d.decisive AND d.kind = 'approve'),
        EXISTS (SELECT 1 FROM actions_externalcall e
                WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome = 'confirmed'),
        (SELECT max(coalesce(e.ended_at, clock_timestamp())) FROM actions_externalcall e
         WHERE e.action_id = a.id AND e.kind = 'perform' AND e.outcome IN ('', 'unknown')),
-       clock_timestamp() - a.first_sent_at
-FROM approvals_proposal p LEFT JOIN actions_action a ON a.proposal_id = p.id AND a.public_id = %(action)s
-WHERE p.case_id = %(case)s AND (p.has_effects OR NOT %(effects_only)s)
-ORDER BY p.number DESC LIMIT 1
+       clock_timestamp() - a.first_sent_at, {address}
+FROM plan LEFT JOIN actions_action a ON a.proposal_id = plan.id AND a.public_id = %(action)s LEFT JOIN reserved ON true
 """
-
-#: The conflict target is the lock on the subject: who comes second gets no row and waits.
-_RESERVE = """
-INSERT INTO actions_action (public_id, organisation_id, case_id, proposal_id, position, kind, system, operation,
-       subject, key, status, code, external_id, confirmed_by, undoes_id, created_at)
-VALUES (%(id)s, %(organisation)s, %(case)s, %(proposal)s, %(position)s, %(kind)s, %(system)s, %(operation)s,
-        %(subject)s, %(key)s, 'PLANNED', '', '', '',
-        (SELECT id FROM actions_action WHERE public_id = %(undoes)s), clock_timestamp())
-ON CONFLICT (organisation_id, system, operation, subject)
-  WHERE kind = 'effect' AND status IN ('PLANNED', 'REQUESTED', 'UNKNOWN') DO NOTHING
-RETURNING id
-"""
+#: Where a notice goes: the newest text under the name that the plan gives, and the key of the case, wrapped.
+_ADDRESS = """
+(SELECT ARRAY[t.ciphertext, k.wrapped] FROM cases_personaltext t LEFT JOIN cases_casekey k ON k.case_id = t.case_id
+ WHERE t.case_id = plan.case_id AND t.field = (
+   SELECT one.action #>> '{request,to,personal}' FROM jsonb_array_elements(plan.said -> 'actions') AS one(action)
+   WHERE one.action ->> 'id' = %(action)s)
+ ORDER BY t.id DESC LIMIT 1)"""
+_FIND = _PLAN + _NOT_RESERVED + _FOUND.format(address="NULL")
+_RESERVE = _PLAN + _RESERVED + _FOUND.format(address="NULL")
+_RESERVE_NOTICE = _PLAN + _RESERVED + _FOUND.format(address=_ADDRESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +84,7 @@ class Planned:
     accepted: bool  #: a call was answered with success; only the read-back is still missing
     unanswered_at: datetime | None  #: when the newest call that got no answer was over for us; it may land late
     key_age: timedelta | None  #: by the database's clock; a worker's may be an hour off
+    sealed_address: Sequence[bytes | None] | None = None  #: of a notice: its text, and the case's key
     address: str = ""
 
     @property
@@ -106,19 +127,45 @@ class Planned:
         return [action for action in actions_of(self.snapshot) if action.kind == ActionKind.NOTICE]
 
 
-def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
-    """The action named by the task, in the case's current plan. Raises KeyError when the plan has no such action."""
+def ask_for_notice(lease: Lease) -> Question:
+    """A notice, reserved, with the address that the plan names."""
+    return _asking(_RESERVE_NOTICE, lease, effects_only=False)
+
+
+def ask_for_planned(lease: Lease, *, effects_only: bool, reserve: bool = False) -> Question:
+    """The action named by the task, in the case's current plan; with `reserve` inserted PLANNED where it is not there
+    yet. `busy` where another case holds the subject. The answer raises KeyError when the plan has no such action.
+    """
+    return _asking(_RESERVE if reserve else _FIND, lease, effects_only=effects_only)
+
+
+def find_planned(lease: Lease, *, effects_only: bool, reserve: bool = False) -> Planned:
+    """The same at once."""
+    planned: Planned = ask_for_planned(lease, effects_only=effects_only, reserve=reserve).answered()
+    return planned
+
+
+def _asking(statement: str, lease: Lease, *, effects_only: bool) -> Question:
     if lease.case is None:
         raise ValueError("an action belongs to a case")
-    parameters: dict[str, Any] = {"action": lease.subject, "case": lease.case.id, "effects_only": effects_only}
-    row = row_of(_FIND, parameters)
-    if row is None:
-        raise KeyError(f"case {lease.case.public_id} has no plan")
-    proposal_id, proposal, snapshot, digest, has_effects, needs, intake, row_id, status, *times = row
-    sent, execute_by, accepted, unanswered_at, key_age = times
+    case = lease.case
+    values = {
+        "action": lease.subject,
+        "case": case.id,
+        "organisation": case.organisation_id,
+        "effects_only": effects_only,
+    }
+    return Question(statement, values, partial(_planned, case, lease.subject))
+
+
+def _planned(case: CaseRow, name: str, rows: Sequence[Row]) -> Planned:
+    if not rows:
+        raise KeyError(f"case {case.public_id} has no plan")
+    proposal_id, proposal, snapshot, digest, has_effects, needs, intake, row_id, status, *more = rows[0]
+    sent, execute_by, accepted, unanswered_at, key_age, sealed_address = more
     plan = opened(snapshot)
     return Planned(
-        spec={action.id: action for action in actions_of(plan)}[lease.subject],
+        spec={action.id: action for action in actions_of(plan)}[name],
         proposal_id=proposal_id,
         proposal=proposal,
         digest=digest,
@@ -133,6 +180,7 @@ def find_planned(lease: Lease, *, effects_only: bool) -> Planned:
         accepted=accepted,
         unanswered_at=unanswered_at,
         key_age=key_age,
+        sealed_address=sealed_address,
     )
 
 
@@ -140,25 +188,3 @@ def root_of(planned: Planned) -> Mapping[str, Any]:
     """The snapshot of the plan that the action belongs to; of a notice sent again, that of the plan it was first in."""
     root = planned.snapshot.get("resends")
     return opened(Proposal.objects.get(public_id=root).snapshot) if root else planned.snapshot
-
-
-def reserved(lease: Lease, planned: Planned) -> Planned:
-    """The action with its row: found, or inserted PLANNED. `busy` where another case holds the subject."""
-    if planned.row_id is not None or lease.case is None:
-        return planned
-    spec = planned.spec
-    values = {
-        "id": spec.id,
-        "organisation": lease.case.organisation_id,
-        "case": lease.case.id,
-        "proposal": planned.proposal_id,
-        "position": spec.position,
-        "kind": spec.kind,
-        "system": spec.system,
-        "operation": spec.operation,
-        "subject": spec.subject,
-        "key": spec.key,
-        "undoes": spec.undoes,
-    }
-    row = row_of(_RESERVE, values)
-    return replace(planned, row_id=row[0] if row else None)

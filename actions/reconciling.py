@@ -13,6 +13,7 @@ from caseflow.domain.lifecycle import Event
 from caseflow.domain.outcomes import Confirmed, FaultKind, LookupOutcome, NotApplied, Unknown
 from caseflow.domain.process import differences
 from caseflow.domain.retry import GiveUp, RetryPolicy
+from caseflow.statements import Question
 from cases.claiming import Lease
 from cases.observing import Readings
 from cases.settling import Fault, Settlement, settlement
@@ -24,15 +25,15 @@ from .beginning import Purpose
 from .executing import read_back, rng, send, settle_outcome, to_person
 from .giving_up import READ_AGAIN
 from .models import ActionStatus
-from .planned import Planned, find_planned
+from .planned import Planned, ask_for_planned
 from .storing import Asked, add_lookup, end_lost_calls, store_evidence, store_outcome
 
 #: Longer than any adapter's `settles_after`, which `manage.py check` compares.
 POLICY = RetryPolicy(base=timedelta(seconds=2), cap=timedelta(seconds=30), limit=60, deadline=timedelta(minutes=20))
 
 
-def load_reconcile(lease: Lease) -> Planned:
-    return find_planned(lease, effects_only=True)
+def load_reconcile(lease: Lease) -> Question:
+    return ask_for_planned(lease, effects_only=True)
 
 
 def reconcile(lease: Lease) -> Lease | None:

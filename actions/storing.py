@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import DateTimeField, Func, QuerySet, Value
 
 from caseflow.domain.outcomes import Confirmed, LookupOutcome, NotApplied, Outcome, Refused, Unknown
-from caseflow.statements import run
+from caseflow.statements import soon
 from cases.claiming import Lease
 from cases.settling import Settlement
 
@@ -85,7 +85,7 @@ def store_outcome(
         "confirmed_by": confirmed_by,
         "settled": settled,
     }
-    run(_STORE, values)
+    soon(_STORE, values)
 
 
 def end_own_call(call_id: str, outcome: Outcome) -> None:
@@ -101,7 +101,7 @@ def end_own_call(call_id: str, outcome: Outcome) -> None:
 
 def end_lost_calls(action_id: int) -> None:
     """The calls of a worker that was lost: nobody heard their answers."""
-    run(_END_LOST, [action_id])
+    soon(_END_LOST, [action_id])
 
 
 def add_lookup(lease: Lease, action_id: int, asked: Asked, answer: LookupOutcome) -> None:

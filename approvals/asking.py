@@ -31,7 +31,7 @@ from .model_models import Advice, ModelCall, ProposerChoice
 from .model_proposers import REPAIRS, ModelProposer, model_proposer, parts_of
 from .models import Proposal
 from .proposers import Proposer, Rules, find_local
-from .proposing import Ground, load_ground, observed_again, propose, submit_proposal
+from .proposing import Ground, load_ground, newest_revision, observed_again, propose, submit_proposal
 from .telling import restored
 
 STAGE = "ask_model"
@@ -96,7 +96,7 @@ def ask_model(lease: Lease) -> Lease | None:
             lease, replace(material, rules_take_over=material.rules_take_over and is_open), proposer, fault
         )
     failpoint("ask_model.checked", *lease.about)
-    with settlement(lease) as settling:
+    with settlement(lease, newest_revision(_case(lease).id)) as settling:
         if not observed_again(settling, ground):
             _settle(settling, material, proposer, answer)
     return settling.next_lease
@@ -135,7 +135,7 @@ def _without_model(lease: Lease, material: Material, proposer: ModelProposer, fa
     """The rules go on where they may; else the fault is the task's. Words alone hold up no decision."""
     if not (material.rules_take_over or proposer.explains):
         raise fault
-    with settlement(lease) as settling:
+    with settlement(lease, newest_revision(_case(lease).id)) as settling:
         if not observed_again(settling, material.ground):
             _by_rules(settling, material, proposer, fault.code)
     return settling.next_lease

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from random import SystemRandom
 from typing import Any
 
@@ -19,7 +20,7 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.identifiers import public_id
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.process import Effect, Ending, EndingKind, Facts, Plan, Process, Proposed
-from caseflow.statements import Kept, insert, row_of
+from caseflow.statements import Kept, Question, Row, Values, insert
 from cases.claiming import Lease
 from cases.models import IntakeRevision
 from cases.observing import Newest, newest_within
@@ -99,14 +100,24 @@ def _told(case_id: int, organisation_id: int, slug: str) -> QuerySet[IntakeRevis
 
 
 _TOLD = Kept(_told, keys=2)
-_NEWEST_REVISION = "SELECT max(number) FROM cases_intakerevision WHERE case_id = %s"
 
 
-def load_ground(lease: Lease) -> Ground:
+def ask_for_ground(lease: Lease) -> Question:
     """Everything `propose` needs, read in the transaction of the claim."""
     if lease.case is None:
         raise ValueError("propose needs a case")
-    revisions = _TOLD.ask(lease.case.id, lease.case.organisation_id, lease.case.definition.slug)
+    case = lease.case
+    effects = effects_of_case(case.id) if _has_effects(case) else ()
+    return Question(*_TOLD.of(case.id, case.organisation_id, case.definition.slug), partial(_ground_of, case, effects))
+
+
+def load_ground(lease: Lease) -> Ground:
+    """The same at once."""
+    ground: Ground = ask_for_ground(lease).answered()
+    return ground
+
+
+def _ground_of(case: CaseRow, effects: tuple[Effect, ...], revisions: Sequence[Row]) -> Ground:
     observations = Newest.of(revisions[-1][6])
     causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][4])
     return Ground(
@@ -114,11 +125,11 @@ def load_ground(lease: Lease) -> Ground:
         observations=tuple(row.id for row in observations),
         intake=json.loads(revisions[-1][0]),
         causers=tuple(sorted(causers)),
-        effects=effects_of_case(lease.case.id) if _has_effects(lease.case) else (),
+        effects=effects,
         number=revisions[-1][3] + 1,
         revision=revisions[-1][2],
         fresh=all(row.intake_revision == revisions[-1][2] for row in observations),
-        proposer=revisions[-1][5] or lease.case.definition.proposer,
+        proposer=revisions[-1][5] or case.definition.proposer,
     )
 
 
@@ -141,7 +152,7 @@ def propose(lease: Lease) -> Lease | None:
         return settling.next_lease
     answer = proposer.propose(process=process, facts=ground.facts, intake=ground.intake)
     failpoint("propose.answered", *lease.about)
-    with settlement(lease) as settling:
+    with settlement(lease, newest_revision(lease.case.id)) as settling:
         try:
             if not observed_again(settling, ground):
                 submit_proposal(settling, process, proposer, answer.said, ground)
@@ -151,10 +162,15 @@ def propose(lease: Lease) -> Lease | None:
     return settling.next_lease
 
 
+def newest_revision(case_id: int) -> tuple[str, Values]:
+    """What the settlement of an answer asks behind the case's lock, which whoever supplies data holds, too."""
+    return "SELECT max(number) FROM cases_intakerevision WHERE case_id = %s", [case_id]
+
+
 def observed_again(settling: Settlement, ground: Ground) -> bool:
     """Whether data came while the proposer was asked: then the answer is about another subject, and facts are read
-    again instead. Asked behind the case's lock, which whoever supplies data holds, too."""
-    if settling.late or row_of(_NEWEST_REVISION, [settling.case.id]) == (ground.revision,):
+    again instead. The settlement was asking for the newest revision."""
+    if settling.late or settling.asked[0] == [(ground.revision,)]:
         return False
     settling.follow(NewTask("observe"))
     return True

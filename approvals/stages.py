@@ -8,7 +8,7 @@ from cases.settling import settlement
 from cases.stages import Stage, register
 
 from .deciders import STAGE, find_deciders
-from .proposing import load_ground, propose
+from .proposing import ask_for_ground, propose
 
 
 def expire(lease: Lease) -> Lease | None:
@@ -18,6 +18,6 @@ def expire(lease: Lease) -> Lease | None:
     return settling.next_lease
 
 
-register(Stage("propose", propose, load=load_ground))
+register(Stage("propose", propose, load=ask_for_ground))
 register(Stage("expire", expire))
 register(Stage(STAGE, find_deciders, carries=False))

@@ -149,7 +149,7 @@ def _database(url: str, *, timeouts: bool) -> dict[str, object]:
             " -c jit=off -c plan_cache_mode=force_generic_plan"
         )
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "caseflow.database",
         "NAME": unquote(parts.path.lstrip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

@@ -8,9 +8,8 @@ transactions, counted, logged and refused as its own.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -20,11 +19,10 @@ import psycopg.sql
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Model, QuerySet
 
-KEPT_BY_A_CONNECTION = 400  #: prepared statements; one statement counts once for each combination of types it is given
+from .database.base import DatabaseWrapper
+from .database.trips import Row, Values
 
 FIRST_SLOT = -4_611_686_018_427_387_001  #: stands for a key in a kept statement; no row has it, or one below it
-
-Values = Mapping[str, Any] | Sequence[Any]
 
 
 class _Preparing(psycopg.Cursor[Any]):
@@ -43,51 +41,99 @@ class _Logged:
     query: bytes
 
 
-class _Own(threading.local):
-    """This thread's cursor, good for as long as Django keeps the connection it was made on."""
-
-    cursor: psycopg.Cursor[Any] | None = None
-
-
-_own = _Own()
-
-
-def _executed(statement: str, values: Values) -> Any:
-    """The cursor after the statement: as with `connection.cursor()`, but for statements whose text is always the same.
+def rows_of(statement: str, values: Values = ()) -> list[Row]:
+    """The rows, as with `connection.cursor()`, but for statements whose text is always the same.
 
     Where DATABASE_URL says `prepare_threshold=none`, for a pooler that hands a connection from one to the other, the
     values still travel beside the statement and nothing is prepared.
     """
-    django = connections[DEFAULT_DB_ALIAS]
-    django.close_if_health_check_failed()
-    django.ensure_connection()
-    raw: psycopg.Connection[Any] = django.connection
+    django = _connected()
     if django.queries_logged or django.execute_wrappers:
-        watched = django._prepare_cursor(_Preparing(raw))  # type: ignore[attr-defined]
-        watched.execute(statement, values)
-        return watched
-    cursor = _own.cursor
-    if cursor is None or cursor.connection is not raw or cursor.closed:
-        raw.prepared_max = KEPT_BY_A_CONNECTION
-        cursor = _own.cursor = psycopg.Cursor(raw)
+        return _watched(django, statement, values)
     django.validate_no_broken_transaction()
     with django.wrap_database_errors:
-        cursor.execute(statement, values, prepare=True)
-    return cursor
+        return django.trips.rows(statement, values)
 
 
-def rows_of(statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-    return list(_executed(statement, values).fetchall())
+def soon(statement: str, values: Values = (), then: Callable[[list[Row]], None] | None = None) -> None:
+    """Run a statement whose rows nobody needs at once: it waits for the next one of its transaction, or its COMMIT.
+
+    What is wrong with it is raised there, and nothing is committed. `then` gets its rows.
+    """
+    django = _connected()
+    if django.queries_logged or django.execute_wrappers or django.get_autocommit():
+        rows = rows_of(statement, values)
+        if then is not None:
+            then(rows)
+        return
+    django.validate_no_broken_transaction()
+    with django.wrap_database_errors:
+        django.trips.soon(statement, values, then)
 
 
-def row_of(statement: str, values: Values = ()) -> tuple[Any, ...] | None:
+def rows_of_each(*statements: tuple[str, Values]) -> list[list[Row]]:
+    """The rows of several statements, which follow one another but travel together; each sees what was committed
+    before it began."""
+    found: list[list[Row]] = []
+    for statement, values in statements[:-1]:
+        soon(statement, values, found.append)
+    last = rows_of(*statements[-1])
+    return [*found, last]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A statement whose rows are needed only later, and what they mean; the meaning may fail, and whoever needs it
+    then fails by it."""
+
+    statement: str
+    values: Values
+    meaning: Callable[[list[Row]], Any]
+
+    def asked(self) -> Answer:
+        """The question leaves with the next statement, or with COMMIT."""
+        answer = Answer(self.meaning)
+        soon(self.statement, self.values, answer.rows.extend)
+        return answer
+
+    def answered(self) -> Any:
+        """The meaning at once."""
+        return self.meaning(rows_of(self.statement, self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question has found, once it was sent."""
+
+    meaning: Callable[[list[Row]], Any]
+    rows: list[Row] = field(default_factory=list)
+
+    def value(self) -> Any:
+        return self.meaning(self.rows)
+
+
+def _connected() -> DatabaseWrapper:
+    django: DatabaseWrapper = connections[DEFAULT_DB_ALIAS]  # type: ignore[assignment]
+    django.close_if_health_check_failed()
+    if django.connection is None:
+        django.ensure_connection()
+    return django
+
+
+def _watched(django: DatabaseWrapper, statement: str, values: Values) -> list[Row]:
+    cursor = django._prepare_cursor(_Preparing(django.connection))  # type: ignore[attr-defined]
+    cursor.execute(statement, values)
+    return list(cursor.fetchall()) if cursor.description else []
+
+
+def row_of(statement: str, values: Values = ()) -> Row | None:
     """The first row, or None."""
-    row: tuple[Any, ...] | None = _executed(statement, values).fetchone()
-    return row
+    rows = rows_of(statement, values)
+    return rows[0] if rows else None
 
 
 def run(statement: str, values: Values = ()) -> None:
-    _executed(statement, values)
+    rows_of(statement, values)
 
 
 class Kept:
@@ -102,12 +148,16 @@ class Kept:
         self._slots = [FIRST_SLOT - place for place in range(keys)]
         self._statement = cache(self._put_together)
 
-    def ask(self, *keys_and_settings: Any) -> list[tuple[Any, ...]]:
+    def ask(self, *keys_and_settings: Any) -> list[Row]:
         """The rows as PostgreSQL gives them; one query."""
+        return rows_of(*self.of(*keys_and_settings))
+
+    def of(self, *keys_and_settings: Any) -> tuple[str, Values]:
+        """The statement and its values, to be sent with others."""
         keys = dict(zip(self._slots, keys_and_settings, strict=False))
         connections[DEFAULT_DB_ALIAS].ensure_connection()
         statement, parameters = self._statement(*keys_and_settings[len(keys) :])
-        return rows_of(statement, [_filled(each, keys) for each in parameters])
+        return statement, [_filled(each, keys) for each in parameters]
 
     def _put_together(self, *settings: Hashable) -> tuple[str, tuple[Any, ...]]:
         """Raises ValueError for a statement that would not be the same tomorrow, or for other keys.
@@ -143,11 +193,15 @@ def _flat(values: Any) -> list[Any]:
 
 
 def insert(row: Model) -> None:
-    """Insert a new row of a model whose key the database gives, and give it that key."""
+    """Insert a new row of a model, as `soon` does; the key that the database gives it is there with the next trip."""
     statement, fields = _insertion(type(row))
     values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
-    (row.pk,) = rows_of(statement, values)[0]
-    row._state.adding, row._state.db = False, connection.alias
+
+    def inserted(rows: list[Row]) -> None:
+        ((row.pk,),) = rows
+        row._state.adding, row._state.db = False, connection.alias
+
+    soon(statement, values, inserted)
 
 
 @cache

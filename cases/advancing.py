@@ -6,7 +6,7 @@ audit row. Zero rows mean that somebody was first: reread and decide again, neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from audit.bodies import ActorLike, event_body
 from caseflow.domain.errors import ForbiddenTransition, StaleCase
 from caseflow.domain.lifecycle import CLOSED, Event, Guard, State, Transition
-from caseflow.statements import row_of, rows_of
+from caseflow.statements import Row, Values, row_of, rows_of, soon
 
 from .rows import CaseRow
 from .times import COLUMNS, PARTS
@@ -116,7 +116,8 @@ def advance_case(
     assignments += _assignments(changes, adds or {})
     guards = "".join(f" AND {_GUARDS[guard]}" for guard in sorted(row.guards))
     conditions = "AND state = %(from_state)s AND version = %(expected)s" + guards
-    written = _execute(assignments, conditions, "version", parameters, beside, closes=row.target in CLOSED)
+    statement = _statement(assignments, conditions, "version", parameters, beside, closes=row.target in CLOSED)
+    written = rows_of(*statement)
     if not written:
         raise _explain_refusal(case, row)
     return _written(written, _after(case, changes, adds or {}, state=row.target, version=case.version + 1))
@@ -130,18 +131,48 @@ def record_event(
     facts: Mapping[str, Any] | None = None,
     sets: Mapping[str, Any] | None = None,
     adds: Mapping[str, int] | None = None,
-    beside: Beside = _NOTHING,
 ) -> Written:
     """Append an event that moves no state: a reading, a call, a refusal. The caller holds the case or wants no more."""
+    written = rows_of(*_recording(case, kind, actor, facts, sets or {}, adds or {}, _NOTHING))
+    _require(written, case)
+    return _written(written, _after(case, sets or {}, adds or {}))
+
+
+def record_event_soon(
+    case: CaseRow,
+    kind: str,
+    *,
+    actor: ActorLike,
+    facts: Mapping[str, Any] | None = None,
+    sets: Mapping[str, Any] | None = None,
+    adds: Mapping[str, int] | None = None,
+    beside: Beside = _NOTHING,
+) -> CaseRow:
+    """The same for who holds the case and goes on at once: the event leaves with the next statement, or with COMMIT."""
+    soon(*_recording(case, kind, actor, facts, sets or {}, adds or {}, beside), lambda rows: _require(rows, case))
+    return _after(case, sets or {}, adds or {})
+
+
+def _recording(
+    case: CaseRow,
+    kind: str,
+    actor: ActorLike,
+    facts: Mapping[str, Any] | None,
+    sets: Mapping[str, Any],
+    adds: Mapping[str, int],
+    beside: Beside,
+) -> tuple[str, Values]:
     body = event_body(kind, actor=actor, facts=dict(facts or {}))
-    parameters = _parameters(case, kind, actor, body, sets or {}, adds or {})
+    parameters = _parameters(case, kind, actor, body, sets, adds)
     parameters |= {"from_state": "", "to_state": ""}
     # Assigning a column to itself keeps the statement's shape; no column of the state is touched.
-    assignments = _assignments(sets or {}, adds or {}) or ["reason = reason"]
-    written = _execute(assignments, "", "NULL::int", parameters, beside)
-    if not written:
+    assignments = _assignments(sets, adds) or ["reason = reason"]
+    return _statement(assignments, "", "NULL::int", parameters, beside)
+
+
+def _require(rows: Sequence[Row], case: CaseRow) -> None:
+    if not rows:
         raise StaleCase(seen=case.version, current="none")
-    return _written(written, _after(case, sets or {}, adds or {}))
 
 
 def _changes_of(row: Transition) -> dict[str, Any]:
@@ -176,7 +207,7 @@ def _assignments(sets: Mapping[str, Any], adds: Mapping[str, int]) -> list[str]:
     return [f"{name} = %(set_{name})s" for name in sets] + [f"{name} = {name} + %(add_{name})s" for name in adds]
 
 
-def _execute(
+def _statement(
     assignments: list[str],
     conditions: str,
     version: str,
@@ -184,7 +215,7 @@ def _execute(
     beside: Beside,
     *,
     closes: bool = False,
-) -> list[tuple[Any, ...]]:
+) -> tuple[str, Values]:
     statement = _STATEMENT.format(
         assignments=", ".join(assignments),
         conditions=conditions,
@@ -195,10 +226,10 @@ def _execute(
         returned="".join(f", {beside.rows}.{name}" for name in beside.returned),
         joined=f"LEFT JOIN {beside.rows} ON true" if beside.rows else "",
     )
-    return rows_of(statement, parameters | dict(beside.values))
+    return statement, parameters | dict(beside.values)
 
 
-def _written(rows: list[tuple[Any, ...]], case: CaseRow) -> Written:
+def _written(rows: Sequence[Row], case: CaseRow) -> Written:
     seq, at = rows[0][:2]
     return Written(seq, at, case, tuple(row[2:] for row in rows if row[2:] and row[2] is not None))
 

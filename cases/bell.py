@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from django.db import connection, transaction
+from django.db import transaction
+
+from caseflow.statements import run
 
 CHANNEL = "caseflow_due"
 
@@ -13,5 +15,4 @@ def ring_after_commit() -> None:
 
 
 def _notify() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"NOTIFY {CHANNEL}")
+    run(f"NOTIFY {CHANNEL}")

@@ -6,7 +6,7 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 
 from .claiming import Lease
-from .observing import Known, known_of, read_now, store_readings
+from .observing import Known, ask_what_is_known, read_now, store_readings
 from .personal import Sealer
 from .publishing import NewTask
 from .settling import settlement
@@ -67,7 +67,7 @@ def data_due(lease: Lease) -> Lease | None:
 
 
 def _load_known(lease: Lease) -> object:
-    return known_of(lease.case.id) if lease.case else None
+    return ask_what_is_known(lease.case.id) if lease.case else None
 
 
 register(Stage("check", check, inline=True))

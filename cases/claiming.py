@@ -17,7 +17,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from caseflow.domain.process import Process
-from caseflow.statements import row_of
+from caseflow.statements import Question, row_of
 
 from .processes import all_processes
 from .publishing import CONCERNED, PAUSED, Fresh
@@ -191,7 +191,8 @@ def loaded(lease: Lease) -> Lease:
     if load is None:
         return lease
     try:
-        return replace(lease, loaded=load(lease))
+        found = load(lease)
+        return replace(lease, loaded=found.asked() if isinstance(found, Question) else found)
     except DatabaseError:
         raise
     except Exception:

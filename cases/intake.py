@@ -26,7 +26,7 @@ from .bell import ring_after_commit
 from .models import Case
 from .personal import Sealer, digest_of_personal
 from .processes import newest_process, own_sources
-from .publishing import NewTask, publish
+from .publishing import NewTask, publish_soon
 from .revisions import checked_intake, split_personal
 from .rows import CaseRow
 
@@ -231,7 +231,7 @@ def _insert(ticket: Ticket, organisation: Organisation, department_id: int | Non
         state_since=at,
         created_at=at,
     )
-    publish(CaseRow.of_case(case), [NewTask("check")])
+    publish_soon(CaseRow.of_case(case), [NewTask("check")])
     return Opened(case, created=True)
 
 

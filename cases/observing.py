@@ -15,7 +15,7 @@ from django.db.models.functions import JSONObject
 
 from caseflow.domain.outcomes import Fact
 from caseflow.domain.process import Process, is_personal, value_at
-from caseflow.statements import Kept, rows_of
+from caseflow.statements import Kept, Question, Row, Values, rows_of, soon
 from integrations.registry import get_adapter
 
 from .models import IntakeRevision, Observation
@@ -50,9 +50,13 @@ _KNOWN = Kept(
 )
 
 
-def known_of(case_id: int) -> Known:
-    """In one query, for a stage that will read and store."""
-    ((body, number, wrapped),) = _KNOWN.ask(case_id)
+def ask_what_is_known(case_id: int) -> Question:
+    """`Known`, for a stage that will read and store."""
+    return Question(*_KNOWN.of(case_id), _known_of)
+
+
+def _known_of(rows: Sequence[Row]) -> Known:
+    ((body, number, wrapped),) = rows
     return Known(json.loads(body), number, wrapped)
 
 
@@ -91,6 +95,17 @@ def store_readings(
 
     `at` is the database's moment: a reading is dated by it and by its age, for this process's clock may be wrong.
     """
+    return [row[0] for row in rows_of(*_storing(case_id, several, at, known, sealer))]
+
+
+def keep_readings(case_id: int, *several: Readings, at: datetime, known: Container[str] = ()) -> None:
+    """The same for whoever asks for no ids: the readings leave with the next statement."""
+    soon(*_storing(case_id, several, at, known, None))
+
+
+def _storing(
+    case_id: int, several: Sequence[Readings], at: datetime, known: Container[str], sealer: Sealer | None
+) -> tuple[str, Values]:
     ours = datetime.now(UTC)
     texts = {
         f"fact.{path}": text
@@ -111,7 +126,7 @@ def store_readings(
         for readings in several
         for fact in readings.readings
     ]
-    return [row[0] for row in rows_of(_STORE, [case_id, json.dumps(rows)])]
+    return _STORE, [case_id, json.dumps(rows)]
 
 
 def newest_observations(case_id: int) -> list[Observation]:

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from caseflow.domain.canonical import canonical_bytes, keyed_digest
 from caseflow.domain.errors import Purged
-from caseflow.statements import rows_of, run
+from caseflow.statements import rows_of, soon
 
 from .models import CaseKey
 
@@ -74,12 +74,12 @@ WHERE t.case_id = %s AND t.field = ANY(%s) ORDER BY t.field, t.id DESC
 
 
 def store_texts(case_id: int, texts: Mapping[str, str], *, at: datetime, sealer: Sealer | None = None) -> None:
-    """Append personal texts by field name; one insert for all."""
+    """Append personal texts by field name; one insert for all, which leaves with the next statement."""
     if not texts:
         return
     sealer = sealer or Sealer.of_case(case_id)
     sealed = [sealer.seal(field, text) for field, text in texts.items()]
-    run(_STORE, [case_id, at, list(texts), sealed])
+    soon(_STORE, [case_id, at, list(texts), sealed])
 
 
 def read_texts(case_id: int, fields: list[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from caseflow.statements import rows_of
+from caseflow.statements import rows_of, soon
 
 from .advancing import Beside
 from .models.task import QUICK
@@ -97,6 +97,7 @@ begun AS (
 _PAUSED_HERE = PAUSED.format(process="%(process)s", organisation="%(organisation)s")
 _END_AND_PUBLISH = _PARTS.format(ending=_END, paused=_PAUSED_HERE)
 _PUBLISH = _PARTS.format(ending="", paused=_PAUSED_HERE)
+_CLOCK = "WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),"
 _FRESH = ("id", "stage", "subject", "claimed", "deadline_at")  #: the fields of Fresh, as the statement names them
 
 
@@ -111,8 +112,13 @@ def publish(
     """Insert `tasks` for `case` in its present version. `claim_for` names the worker that takes the first due one of
     `claim_queue` for itself; empty: nobody does."""
     with_event = publication(case, tasks, ending=ending, claim_for=claim_for, claim_queue=claim_queue)
-    clock = "WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),"
-    return published(rows_of(f"{clock}{with_event.parts} SELECT {', '.join(_FRESH)} FROM fresh", with_event.values))
+    return published(rows_of(f"{_CLOCK}{with_event.parts} SELECT {', '.join(_FRESH)} FROM fresh", with_event.values))
+
+
+def publish_soon(case: CaseRow, tasks: Sequence[NewTask]) -> None:
+    """The same for whoever claims none of them: they leave with the next statement, or with COMMIT."""
+    with_event = publication(case, tasks)
+    soon(f"{_CLOCK}{with_event.parts} SELECT FROM fresh", with_event.values)
 
 
 def published(rows: Iterable[tuple[Any, ...]]) -> list[Fresh]:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from caseflow.domain.lifecycle import State
 from caseflow.domain.process import Process
-from caseflow.statements import row_of, rows_of
+from caseflow.statements import Values, row_of, rows_of
 
 from .models import Case
 from .processes import get_process
@@ -79,9 +79,14 @@ class CaseRow:
         return f"{self.process}:{self.process_version}"
 
 
+def locking(case_id: int) -> tuple[str, Values]:
+    """What locks the case until the end of the transaction and tells its columns, to be sent with others."""
+    return _LOCK, [case_id]
+
+
 def lock_case(case_id: int) -> CaseRow:
     """The case, locked until the end of the transaction. Raises Case.DoesNotExist."""
-    row = row_of(_LOCK, [case_id])
+    row = row_of(*locking(case_id))
     if row is None:
         raise Case.DoesNotExist
     return CaseRow.of(row)

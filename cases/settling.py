@@ -22,10 +22,10 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, When
 from caseflow.domain.outcomes import FaultKind
 from caseflow.domain.retry import GiveUp
-from caseflow.statements import row_of, run
+from caseflow.statements import Row, Values, rows_of_each, soon
 from integrations.registry import owner_of
 
-from .advancing import advance_case, record_event
+from .advancing import advance_case, record_event_soon
 from .claiming import Lease, lease_of
 from .publishing import Ending, Fresh, NewTask, publication, publish, published
 from .rows import SELECTED, CaseRow
@@ -81,6 +81,7 @@ class Settlement:
     lease: Lease
     now: datetime = field(init=False)
     row: CaseRow | None = field(init=False, default=None)
+    asked: list[list[Row]] = field(init=False, default_factory=list)  #: what was asked behind the lock
     next_lease: Lease | None = field(init=False, default=None)
     _follow: list[NewTask] = field(default_factory=list)
     _move: dict[str, Any] | None = None
@@ -128,8 +129,8 @@ class Settlement:
         sets: Mapping[str, Any] | None = None,
         adds: Mapping[str, int] | None = None,
     ) -> None:
-        """Write an event that moves no state, now, in this transaction."""
-        self.row = record_event(self.case, kind, actor=SYSTEM, facts=facts, sets=sets, adds=adds).case
+        """Write an event that moves no state, before what follows, in this transaction."""
+        self.row = record_event_soon(self.case, kind, actor=SYSTEM, facts=facts, sets=sets, adds=adds)
 
     def follow(self, task: NewTask) -> None:
         """Publish a task within the present state; dropped where the case has moved on."""
@@ -176,13 +177,15 @@ class Settlement:
 
     # The order below is the promise: state and audit first, then the task's end together with what follows it.
 
-    def lock(self) -> None:
-        row = row_of(_LOCK_WITH_CASE if self.lease.case else _LOCK_TASK, [self.lease.fence, self.lease.task_id])
-        if row is None or not row[0]:
+    def lock(self, *asking: tuple[str, Values]) -> None:
+        """Also what is asked behind the lock, in the same trip."""
+        locking = _LOCK_WITH_CASE if self.lease.case else _LOCK_TASK, [self.lease.fence, self.lease.task_id]
+        found, *self.asked = rows_of_each(locking, *asking)
+        if not found or not found[0][0]:
             raise LeaseLost(task=self.lease.task_id)
-        self.now = row[1]
+        self.now = found[0][1]
         if self.lease.case:
-            self.row = CaseRow.of(row[2:])
+            self.row = CaseRow.of(found[0][2:])
 
     def finish(self) -> None:
         if self._again is not None:
@@ -233,10 +236,10 @@ class Settlement:
             "error": fault.code[:64] if fault else "",
             "error_text": fault.text[:ERROR_TEXT] if fault else "",
         }
-        run(_TRY_AGAIN, parameters)
+        soon(_TRY_AGAIN, parameters)
 
     def _end_alone(self, ending: Ending) -> None:
-        run(_END_ALONE, {name: getattr(ending, name) for name in Ending.__slots__})
+        soon(_END_ALONE, {name: getattr(ending, name) for name in Ending.__slots__})
 
 
 def started_by(starts: Sequence[Any], given: Sequence[NewTask]) -> list[NewTask]:
@@ -249,11 +252,11 @@ def started_by(starts: Sequence[Any], given: Sequence[NewTask]) -> list[NewTask]
 
 
 @contextmanager
-def settlement(lease: Lease) -> Iterator[Settlement]:
-    """Raises LeaseLost before any write when another worker holds the task."""
+def settlement(lease: Lease, *asking: tuple[str, Values]) -> Iterator[Settlement]:
+    """What is `asking` is read behind the lock. Raises LeaseLost before any write when another holds the task."""
     with transaction.atomic(savepoint=False):
         settling = Settlement(lease)
-        settling.lock()
+        settling.lock(*asking)
         yield settling
         settling.finish()
         failpoint(f"{lease.stage}.before_commit", *lease.about)

@@ -26,10 +26,11 @@ STAGE_LIMIT = timedelta(seconds=60)  #: no renewal goes past this, so a hung thr
 class Stage:
     """`run(lease)` works and settles, and returns the next lease it took, if any.
 
-    `load` reads what the work needs, in the transaction of the claim. An `inline` stage has no work outside the
-    database, meets nobody else at its case, and settles in the claim's own transaction. When a stage that `carries`
-    the case is exhausted the case needs attention; `give_up` then cancels what its room had reserved. `exhausted` may
-    take another way on: it is told the reason, and returns whether it said itself what follows.
+    `load` reads what the work needs, in the transaction of the claim, or says by a Question how it is read. An
+    `inline` stage has no work outside the database, meets nobody else at its case, and settles in the claim's own
+    transaction. When a stage that `carries` the case is exhausted the case needs attention; `give_up` then cancels
+    what its room had reserved. `exhausted` may take another way on: it is told the reason, and returns whether it said
+    itself what follows.
     """
 
     name: str

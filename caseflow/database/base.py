@@ -1,0 +1,48 @@
+"""The engine that settings name: Django's own for PostgreSQL, which also knows what waits for the next trip.
+
+Whatever Django sends by itself comes after what was said before it, and a COMMIT takes along what still waits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.backends.postgresql import base
+from django.db.backends.utils import debug_transaction
+
+from .trips import Trips
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    _trips: Trips | None = None
+
+    @property
+    def trips(self) -> Trips:
+        """Those of the present connection, which is there."""
+        trips = self._trips
+        if trips is None or trips.raw is not self.connection:
+            trips = self._trips = Trips(self.connection)
+        return trips
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        if self._trips is not None and self._trips.waiting:
+            self._trips.send()
+        return super().create_cursor(name)
+
+    def _commit(self) -> None:
+        if self.connection is not None:
+            with debug_transaction(self, "COMMIT"), self.wrap_database_errors:
+                self.trips.commit()
+
+    def _rollback(self) -> None:
+        self._forget()
+        super()._rollback()  # type: ignore[misc]
+
+    def _close(self) -> None:
+        self._forget()
+        super()._close()  # type: ignore[misc]
+
+    def _forget(self) -> None:
+        self._trips = None if self.connection is None else self._trips
+        if self._trips is not None:
+            self._trips.waiting.clear()

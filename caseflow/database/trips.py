@@ -1,0 +1,191 @@
+"""Trips to PostgreSQL by libpq itself: statements that are prepared once, and several of them on one trip.
+
+psycopg's cursors do much for each statement that a statement known beforehand does not need, and each answer that is
+waited for wakes two processes: together that was half of what a case costs. Values go out and come back through
+psycopg's own adaptation, so that a type means the same on both ways.
+"""
+
+from __future__ import annotations
+
+import re
+import select
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from typing import Any
+
+import psycopg
+from psycopg import errors, pq
+from psycopg.adapt import PyFormat, Transformer
+
+KEPT_BY_A_CONNECTION = 400  #: prepared statements; one statement counts once for each combination of types it is given
+
+Values = Mapping[str, Any] | Sequence[Any]
+Row = tuple[Any, ...]
+
+_PLACE = re.compile(r"%(?:\((\w+)\)s|(s)|(%))")
+_RESULT_CHANGED = "0A000"  #: a column of the statement has another type now, as after a migration
+_numbers = count(1)  # of the process: two threads may have had one connection
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One statement with its values, as they go out; `then` gets its rows."""
+
+    query: bytes
+    types: tuple[int, ...] = ()
+    values: Sequence[Any] | None = None
+    formats: Sequence[pq.Format] | None = None
+    name: bytes = b""  #: that it is prepared under; empty: it is not
+    then: Callable[[list[Row]], None] | None = None
+
+
+_BEGIN, _COMMIT = _Said(b"BEGIN"), _Said(b"COMMIT")
+
+
+class Trips:
+    """What one connection of psycopg has prepared, and what waits for its next trip. Raises psycopg's errors."""
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self.raw = raw
+        self.waiting: list[_Said] = []
+        self._pgconn = raw.pgconn
+        self._adaptation = Transformer(raw)
+        self._names: dict[tuple[bytes, tuple[int, ...]], bytes] = {}
+        self._poll = select.poll()
+
+    def rows(self, statement: str, values: Values) -> list[Row]:
+        """The rows of one statement, within the transaction that psycopg would run it in."""
+        said = self._said(statement, values)
+        if self.waiting or self._begins:
+            return self._together([*self._taken(), said])[-1]
+        if not said.name:
+            return self._rows(said, self._pgconn.exec_params(said.query, said.values, said.types, said.formats))
+        return self._rows(said, self._pgconn.exec_prepared(said.name, said.values, said.formats))
+
+    def soon(self, statement: str, values: Values, then: Callable[[list[Row]], None] | None) -> None:
+        """The statement waits for the next trip of this transaction, at the latest that of its COMMIT."""
+        said = self._said(statement, values, then)  # first: what is prepared for it sends what waited until now
+        self.waiting.append(said)
+
+    def send(self) -> None:
+        """What waits goes now."""
+        self._together(self._taken())
+
+    def commit(self) -> None:
+        if self.waiting:
+            self._together([*self._taken(), _COMMIT])
+        elif self._pgconn.transaction_status != pq.TransactionStatus.IDLE:
+            self._rows(_COMMIT, self._pgconn.exec_(_COMMIT.query))
+
+    @property
+    def _begins(self) -> bool:
+        return not self.raw.autocommit and self._pgconn.transaction_status == pq.TransactionStatus.IDLE
+
+    def _taken(self) -> list[_Said]:
+        waiting, self.waiting = self.waiting, []
+        return waiting
+
+    def _said(self, statement: str, values: Values, then: Callable[[list[Row]], None] | None = None) -> _Said:
+        query, places = _translated(statement)
+        given: Any = values if places is None else [values[place] for place in places]  # type: ignore[call-overload]
+        adaptation = self._adaptation
+        dumped = adaptation.dump_sequence(given, [PyFormat.AUTO] * len(given))
+        types = tuple(adaptation.types or ())
+        name = b""
+        if self.raw.prepare_threshold is not None:
+            name = self._names.get((query, types)) or self._prepared(query, types)
+        return _Said(query, types, dumped, adaptation.formats, name, then)
+
+    def _prepared(self, query: bytes, types: tuple[int, ...]) -> bytes:
+        if self.waiting:
+            self.send()
+        if self._begins:
+            self._rows(_BEGIN, self._pgconn.exec_(_BEGIN.query))
+        if len(self._names) >= KEPT_BY_A_CONNECTION:
+            self._pgconn.close_prepared(self._names.pop(next(iter(self._names))))
+        name = b"caseflow_%d" % next(_numbers)
+        self._rows(_Said(query), self._pgconn.prepare(name, query, types))
+        self._names[query, types] = name
+        return name
+
+    def _together(self, several: Sequence[_Said]) -> list[list[Row]]:
+        """They leave together and are answered together; one that fails takes all after it along."""
+        several = [_BEGIN, *several] if self._begins else several
+        try:
+            answers = self._exchanged(several)
+        except BaseException:
+            # Something came between question and answer: nobody can say what this connection would answer next.
+            self._pgconn.finish()
+            raise
+        rows = [self._rows(said, answer) for said, answer in zip(several, answers, strict=True)]
+        for said, found in zip(several, rows, strict=True):
+            if said.then is not None:
+                said.then(found)
+        return rows
+
+    def _exchanged(self, several: Sequence[_Said]) -> list[Any]:
+        pgconn = self._pgconn
+        pgconn.enter_pipeline_mode()
+        for said in several:
+            if said.name:
+                pgconn.send_query_prepared(said.name, said.values, said.formats)
+            else:
+                pgconn.send_query_params(said.query, said.values, said.types or None, said.formats)
+        pgconn.pipeline_sync()
+        while pgconn.flush():
+            self._wait(select.POLLIN | select.POLLOUT)
+        answers = []
+        for _said in several:
+            answers.append(self._answer())
+            self._answer()  # the end of what it said
+        self._answer()  # of pipeline_sync
+        pgconn.exit_pipeline_mode()
+        return answers
+
+    def _answer(self) -> Any:
+        while self._pgconn.is_busy():
+            self._wait(select.POLLIN)
+        return self._pgconn.get_result()
+
+    def _wait(self, events: int) -> None:
+        self._poll.register(self._pgconn.socket, events)
+        self._poll.poll()
+        self._pgconn.consume_input()
+
+    def _rows(self, said: _Said, answer: Any) -> list[Row]:
+        if answer.status == pq.ExecStatus.TUPLES_OK:
+            self._adaptation.set_pgresult(answer)
+            return self._adaptation.load_rows(0, answer.ntuples, tuple)
+        if answer.status == pq.ExecStatus.COMMAND_OK:
+            return []
+        if self._pgconn.status != pq.ConnStatus.OK:
+            raise errors.OperationalError(answer.get_error_message(), info=answer)
+        error = errors.error_from_result(answer, encoding=self.raw.info.encoding)
+        if error.sqlstate == _RESULT_CHANGED:
+            # Whoever tries again prepares it anew.
+            self._names.pop((said.query, said.types), None)
+        raise error
+
+
+@lru_cache(maxsize=1000)
+def _translated(statement: str) -> tuple[bytes, tuple[str, ...] | None]:
+    """The statement with $1, $2, … and the names of its values in that order; None where they come by place."""
+    names: dict[str, int] = {}
+    counted = 0
+
+    def place(found: re.Match[str]) -> str:
+        nonlocal counted
+        name, by_place, _percent = found.groups()
+        if name:
+            return f"${names.setdefault(name, len(names) + 1)}"
+        if by_place:
+            counted += 1
+            return f"${counted}"
+        return "%"
+
+    query = _PLACE.sub(place, statement).encode()
+    if names and counted:
+        raise ValueError("values by name and values by place in one statement")
+    return query, tuple(names) if names else None
