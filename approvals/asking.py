@@ -73,7 +73,7 @@ def ask_model(lease: Lease) -> Lease | None:
     ground = material.ground
     if not ground.fresh or find_local(ground.proposer) is not None:
         # New data came, or the organisation chose again meanwhile.
-        return propose(replace(lease, loaded=ground))
+        return propose(replace(lease, found=ground))
     try:
         proposer = _proposer(lease, ground, material)
     except ReadFailed as fault:

@@ -25,11 +25,12 @@ from .database.trips import Row, Values
 FIRST_SLOT = -4_611_686_018_427_387_001  #: stands for a key in a kept statement; no row has it, or one below it
 
 
-class _Preparing(psycopg.Cursor[Any]):
-    """Values travel beside the statement, and the statement is prepared when it is first seen."""
+class _Watched(psycopg.Cursor[Any]):
+    """Values travel beside the statement, for a statement that somebody watches. Nothing is prepared: psycopg would
+    drop with its own prepared statements those of our trips."""
 
-    def execute(self, query: Any, params: Any = None, **options: Any) -> _Preparing:
-        super().execute(query, params, **(options | {"prepare": True}))
+    def execute(self, query: Any, params: Any = None, **options: Any) -> _Watched:
+        super().execute(query, params, **(options | {"prepare": False}))
         self._query = _Logged(query.encode())  # type: ignore[assignment]
         return self
 
@@ -121,7 +122,7 @@ def _connected() -> DatabaseWrapper:
 
 
 def _watched(django: DatabaseWrapper, statement: str, values: Values) -> list[Row]:
-    cursor = django._prepare_cursor(_Preparing(django.connection))  # type: ignore[attr-defined]
+    cursor = django._prepare_cursor(_Watched(django.connection))  # type: ignore[attr-defined]
     cursor.execute(statement, values)
     return list(cursor.fetchall()) if cursor.description else []
 

@@ -17,7 +17,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from caseflow.domain.process import Process
-from caseflow.statements import Question, row_of
+from caseflow.statements import Answer, Question, row_of
 
 from .processes import all_processes
 from .publishing import CONCERNED, PAUSED, Fresh
@@ -49,8 +49,13 @@ class Lease:
     worker: str
     case: CaseRow | None
     exhausted: str = ""
-    loaded: Any = field(default=None, compare=False)
+    found: Any = field(default=None, compare=False)
     taken: float = field(default=0.0, compare=False)
+
+    @property
+    def loaded(self) -> Any:
+        """What the stage needs, as it said in `load`; the meaning of an answer may fail, as a part of the attempt."""
+        return self.found.value() if isinstance(self.found, Answer) else self.found
 
     @property
     def definition(self) -> Stage:
@@ -192,7 +197,7 @@ def loaded(lease: Lease) -> Lease:
         return lease
     try:
         found = load(lease)
-        return replace(lease, loaded=found.asked() if isinstance(found, Question) else found)
+        return replace(lease, found=found.asked() if isinstance(found, Question) else found)
     except DatabaseError:
         raise
     except Exception:

@@ -15,7 +15,7 @@ from accounts.principal import SYSTEM
 from caseflow.domain.errors import ForbiddenTransition, LeaseLost
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.outcomes import FaultKind, ReadFailed
-from caseflow.statements import Answer, Question
+from caseflow.statements import Question
 
 from .advancing import record_event
 from .claiming import Lease, claim
@@ -80,14 +80,11 @@ def _one_stage(lease: Lease) -> Lease | None:
 
 def _ready(lease: Lease) -> Lease:
     """What could not be read with the claim is read as a part of the attempt, whose fault it is if it fails again."""
-    if isinstance(lease.loaded, Answer):
-        return replace(lease, loaded=lease.loaded.value())
-    if lease.loaded is not None or lease.definition.load is None:
+    if lease.found is not None or lease.definition.load is None:
         return lease
     with transaction.atomic():
         found = lease.definition.load(lease)
-        answer = found.asked() if isinstance(found, Question) else None
-    return replace(lease, loaded=answer.value() if answer else found)
+        return replace(lease, found=found.answered() if isinstance(found, Question) else found)
 
 
 def _settle_fault(lease: Lease, fault: Fault) -> None:

@@ -25,7 +25,8 @@ Values = Mapping[str, Any] | Sequence[Any]
 Row = tuple[Any, ...]
 
 _PLACE = re.compile(r"%(?:\((\w+)\)s|(s)|(%))")
-_RESULT_CHANGED = "0A000"  #: a column of the statement has another type now, as after a migration
+#: A column of the statement has another type now, as after a migration; the server has thrown away what was prepared.
+_PREPARE_ANEW = ("0A000", "26000")
 _numbers = count(1)  # of the process: two threads may have had one connection
 
 
@@ -163,7 +164,7 @@ class Trips:
         if self._pgconn.status != pq.ConnStatus.OK:
             raise errors.OperationalError(answer.get_error_message(), info=answer)
         error = errors.error_from_result(answer, encoding=self.raw.info.encoding)
-        if error.sqlstate == _RESULT_CHANGED:
+        if error.sqlstate in _PREPARE_ANEW:
             # Whoever tries again prepares it anew.
             self._names.pop((said.query, said.types), None)
         raise error
