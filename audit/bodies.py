@@ -42,8 +42,13 @@ def event_body(
     return canonical_bytes(body)
 
 
+_PRIMITIVES = frozenset((str, int, bool, type(None)))
+
+
 def primitives(value: Any) -> Any:
     """JSON primitives of a value that holds moments, enums or tuples."""
+    if type(value) in _PRIMITIVES:
+        return value
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Enum):

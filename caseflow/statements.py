@@ -115,7 +115,8 @@ class Answer:
 
 def _connected() -> DatabaseWrapper:
     django: DatabaseWrapper = connections[DEFAULT_DB_ALIAS]  # type: ignore[assignment]
-    django.close_if_health_check_failed()
+    if not django.health_check_done:  # type: ignore[attr-defined]
+        django.close_if_health_check_failed()
     if django.connection is None:
         django.ensure_connection()
     return django
@@ -156,7 +157,6 @@ class Kept:
     def of(self, *keys_and_settings: Any) -> tuple[str, Values]:
         """The statement and its values, to be sent with others."""
         keys = dict(zip(self._slots, keys_and_settings, strict=False))
-        connections[DEFAULT_DB_ALIAS].ensure_connection()
         statement, parameters = self._statement(*keys_and_settings[len(keys) :])
         return statement, [_filled(each, keys) for each in parameters]
 
@@ -170,7 +170,7 @@ class Kept:
             raise ValueError("a moment would be kept with the statement: ask the database for its clock")
         if any(str(slot) in statement or slot not in _flat(parameters) for slot in self._slots):
             raise ValueError("a key is no parameter of the statement")
-        raw: psycopg.Connection[Any] = connections[DEFAULT_DB_ALIAS].connection
+        raw: psycopg.Connection[Any] = _connected().connection
         first, *rest = statement.split("%s")
         text, kept = [first], []
         for value, piece in zip(parameters, rest, strict=True):

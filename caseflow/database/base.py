@@ -5,16 +5,21 @@ Whatever Django sends by itself comes after what was said before it, and a COMMI
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.db.backends.postgresql import base
 from django.db.backends.utils import debug_transaction
+from psycopg import pq
 
 from .trips import Trips
+
+ANSWERED_JUST_NOW = 1.0  #: seconds
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     _trips: Trips | None = None
+    _answered = float("-inf")  #: when the last COMMIT was answered, on this process's monotonic clock
 
     @property
     def trips(self) -> Trips:
@@ -23,6 +28,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if trips is None or trips.raw is not self.connection:
             trips = self._trips = Trips(self.connection)
         return trips
+
+    def is_usable(self) -> bool:
+        """A connection that has just answered is not asked again."""
+        if self.connection is not None and time.monotonic() - self._answered < ANSWERED_JUST_NOW:
+            return not self.connection.closed
+        return super().is_usable()
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        if self.connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
+            super()._set_autocommit(autocommit)  # type: ignore[misc]
+        else:
+            # What psycopg's own does where no transaction is open, without its lock: the connection is this thread's.
+            self.connection._autocommit = autocommit
 
     def create_cursor(self, name: str | None = None) -> Any:
         if self._trips is not None and self._trips.waiting:
@@ -33,6 +51,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection is not None:
             with debug_transaction(self, "COMMIT"), self.wrap_database_errors:
                 self.trips.commit()
+            self._answered = time.monotonic()
 
     def _rollback(self) -> None:
         self._forget()

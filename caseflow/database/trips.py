@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 import select
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import errors, pq
-from psycopg.adapt import PyFormat, Transformer
+from psycopg.adapt import AdaptersMap, Loader, PyFormat, Transformer
 
 KEPT_BY_A_CONNECTION = 400  #: prepared statements; one statement counts once for each combination of types it is given
 
@@ -30,8 +30,7 @@ _PREPARE_ANEW = ("0A000", "26000")
 _numbers = count(1)  # of the process: two threads may have had one connection
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(NamedTuple):
     """One statement with its values, as they go out; `then` gets its rows."""
 
     query: bytes
@@ -42,6 +41,13 @@ class _Said:
     then: Callable[[list[Row]], None] | None = None
 
 
+class _Moment(Loader):
+    """timestamptz as it comes from a session in UTC, as all of Django's are: read by C, not by a pattern."""
+
+    def load(self, data: Any) -> datetime:
+        return datetime.fromisoformat(bytes(data).decode())
+
+
 _BEGIN, _COMMIT = _Said(b"BEGIN"), _Said(b"COMMIT")
 
 
@@ -50,9 +56,12 @@ class Trips:
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
+        self.connection = raw
+        self.adapters = AdaptersMap(raw.adapters)
+        self.adapters.register_loader("timestamptz", _Moment)
         self.waiting: list[_Said] = []
         self._pgconn = raw.pgconn
-        self._adaptation = Transformer(raw)
+        self._adaptation = Transformer(self)
         self._names: dict[tuple[bytes, tuple[int, ...]], bytes] = {}
         self._poll = select.poll()
 

@@ -28,10 +28,9 @@ _PLAIN = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", "
 
 def canonical_bytes(value: Any) -> bytes:
     """RFC 8785 bytes of `value` after NFC. Raises BadInput naming the path of what cannot be written."""
-    plain = normalised(value)
-    text = _PLAIN.encode(plain)
-    # Without fractions the two differ in the order of keys alone, and there only beyond ASCII.
-    return text.encode() if text.isascii() else rfc8785.dumps(plain)
+    if _is_plain(value):
+        return _PLAIN.encode(value).encode()
+    return rfc8785.dumps(normalised(value))
 
 
 def digest_of(canonical: bytes) -> str:
@@ -89,6 +88,31 @@ def normalised(value: Any, path: str = "$", depth: int = 0) -> Any:
             raise BadInput(code="too_long", path=path, problem=f"more than {MAX_ITEMS} entries")
         return [normalised(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
     raise BadInput(code="wrong_type", path=path, problem=f"{type(value).__name__} is not JSON")
+
+
+def _is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether nothing of `value` is to be changed or refused, and the plain encoder writes the same bytes: without
+    fractions the two differ in the order of keys alone, and there only beyond ASCII. What is none of the usual types is
+    left to the walk that knows its way."""
+    kind = type(value)
+    if kind is str:
+        return len(value) <= MAX_TEXT and "\x00" not in value and (value.isascii() or _is_whole(value))
+    if value is None or kind is bool:
+        return True
+    if kind is int:
+        return -MAX_INTEGER <= value <= MAX_INTEGER
+    if depth == MAX_DEPTH or kind not in (dict, list, tuple) or len(value) > MAX_ITEMS:
+        return False
+    if kind is dict:
+        for key in value:
+            if type(key) is not str or not key.isascii() or not _is_plain(key):
+                return False
+        value = value.values()
+    return all(_is_plain(item, depth + 1) for item in value)
+
+
+def _is_whole(text: str) -> bool:
+    return unicodedata.is_normalized("NFC", text) and not any("\ud800" <= one <= "\udfff" for one in text)
 
 
 def _object(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:
