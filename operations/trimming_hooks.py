@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -47,7 +48,10 @@ class Trimmable:
 
 def find_trimmable(older_than: timedelta, organisations: Sequence[int] | None) -> Iterator[Trimmable]:
     """Hooks with tellings that were settled longer ago; None stands for every organisation. Two queries."""
-    told = {"older_than": older_than, "organisations": None if organisations is None else list(organisations)}
+    told: dict[str, Any] = {
+        "older_than": older_than,
+        "organisations": None if organisations is None else list(organisations),
+    }
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, told)
         numbers = dict(cursor.fetchall())
@@ -57,7 +61,8 @@ def find_trimmable(older_than: timedelta, organisations: Sequence[int] | None) -
 
 def trim_hook(hook: Hook, older_than: timedelta, *, by: Actor, repair: Repair) -> int:
     """Delete them and put that on record, in the caller's transaction; how many there were."""
-    deleted, told = 0, {"hook": hook.pk, "older_than": older_than, "portion": PORTION}
+    told: dict[str, Any] = {"hook": hook.pk, "older_than": older_than, "portion": PORTION}
+    deleted = 0
     with connection.cursor() as cursor:
         cursor.execute(_DELETE, told)
         while cursor.rowcount:
