@@ -96,7 +96,9 @@ def test_every_setting_exists(doc: Page) -> None:
 
 
 #: Pages that are whole in Russian, too; of the first hour and the runbook there is less.
-IN_RUSSIAN = ("backup-and-restore", "concepts", "promises-and-limits", "roles", "watching")
+IN_RUSSIAN = (
+    "backup-and-restore", "concepts", "promises-and-limits", "roles", "several-machines", "upgrading", "watching",
+)  # fmt: skip
 #: What both name in the same words: metrics, settings, tests, commands with their options.
 SAME = re.compile(
     r"(?:caseflow|CASEFLOW|DATABASE)_\w+|tests/[\w/]+\.py(?:::\w+)?|(?:manage\.py|make) [\w-]+|(?<!\w)--[a-z-]+"
