@@ -10,6 +10,8 @@ from datetime import timedelta
 
 from django.db import connection
 
+from integrations.chat import names_of_providers
+
 from .model_models import ProviderCircuit
 
 FAULTS = 3  #: in a row, until the circuit opens
@@ -68,4 +70,6 @@ def answer_of(provider: str) -> None:
 
 
 def list_open() -> list[ProviderCircuit]:
-    return list(ProviderCircuit.objects.filter(opened_at__isnull=False).order_by("provider"))
+    """Of the providers that the settings name: nobody asks another one any more, so nothing would ever close it."""
+    known = ProviderCircuit.objects.filter(provider__in=names_of_providers())
+    return list(known.filter(opened_at__isnull=False).order_by("provider"))

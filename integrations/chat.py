@@ -82,11 +82,19 @@ _lock = threading.Lock()
 
 def list_providers() -> dict[str, Provider]:
     """As the settings name them; without any, the outside world of demo and tests is one. Raises ValueError."""
-    named = getattr(settings, "CASEFLOW_MODELS", {})
+    return {name: _provider(name, said) for name, said in _named().items()}
+
+
+def names_of_providers() -> list[str]:
+    return list(_named())
+
+
+def _named() -> Mapping[str, Any]:
+    named: Mapping[str, Any] = getattr(settings, "CASEFLOW_MODELS", {})
     simulator = getattr(settings, "SIMULATOR_URL", "")
     if not named and simulator:
-        named = {"main": {"url": f"{simulator}/v1", "model": "simulated"}}
-    return {name: _provider(name, said) for name, said in named.items()}
+        return {"main": {"url": f"{simulator}/v1", "model": "simulated"}}
+    return named
 
 
 def get_provider(name: str = "") -> Provider:
@@ -252,4 +260,7 @@ def _forget(*, setting: str, **_: Any) -> None:
 
 setting_changed.connect(_forget, dispatch_uid="integrations.chat")
 
-__all__ = ["Prices", "Provider", "ReadFailed", "Said", "complete", "get_provider", "list_providers", "most_cost"]
+__all__ = [
+    "Prices", "Provider", "ReadFailed", "Said", "complete", "get_provider", "list_providers", "most_cost",
+    "names_of_providers",
+]  # fmt: skip

@@ -87,7 +87,7 @@ class HookReading(models.Model):
 class HookDelivery(models.Model):
     """One change of a case that one hook is told of, written with the task that delivers it by `spreading_hooks`."""
 
-    runtime_rights = "SELECT, INSERT, UPDATE (status, answer, code, settled_at)"
+    runtime_rights = "SELECT, INSERT, UPDATE (status, answer, code, settled_at), DELETE"
     organisation_path = "hook__organisation"
 
     class Status(models.TextChoices):

@@ -5,7 +5,21 @@ from __future__ import annotations
 from django.urls import path
 
 from . import schema  # noqa: F401  # registers how machines sign in
-from .views import audit, bulk, cases, documents, exports, holding, pauses, plans, recoveries, reports, webhooks
+from .views import (
+    audit,
+    bulk,
+    cases,
+    documents,
+    exports,
+    holding,
+    metrics,
+    pauses,
+    people,
+    plans,
+    recoveries,
+    reports,
+    webhooks,
+)
 
 app_name = "api"
 
@@ -57,6 +71,9 @@ urlpatterns = [
     path("audit/", audit.AuditView.as_view(), name="audit"),
     path("audit/export/", audit.AuditExportView.as_view(), name="audit-export"),
     path("webhooks/<str:source>/", webhooks.WebhookView.as_view(), name="webhook"),
+    path("metrics/", metrics.MetricsView.as_view(), name="metrics"),
+    path("people/<str:organisation>/", people.PeopleView.as_view(), name="people"),
+    path("people/<str:organisation>/revocation/", people.RevocationView.as_view(), name="people-revocation"),
     path("pauses/", pauses.PausesView.as_view(), name="pauses"),
     path("pauses/<str:public_id>/", pauses.PauseView.as_view(), name="pause"),
     path("pauses/<str:public_id>/end/", pauses.PauseEndView.as_view(), name="pause-end"),

@@ -295,6 +295,7 @@ ORGANISATION_EVENTS: dict[str, str] = {
     "hook.switched_off": _("A program that is told of cases was switched off"),
     "hook.failing": _("A program could not be told of a case; it was given up"),
     "hook.sent_again": _("What a program was not told is sent again"),
+    "hook.log_trimmed": _("Old lines of what a program was told were deleted"),
     "webhook.refused": _("A webhook was refused"),
     "pause.set": _("A pause was set"),
     "pause.prolonged": _("A pause was prolonged"),

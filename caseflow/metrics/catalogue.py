@@ -103,6 +103,14 @@ HOOKS_FAILING_AGE = _gauge("hooks_failing_oldest_seconds", "Since when the first
 DELIVERIES = _gauge("hook_deliveries", "What listeners were not told yet (waiting), or were not (failed).", "status")
 HOOKS_LAG = _gauge("hooks_reading_lag_seconds", "How far the reading of the history for active listeners is behind.")
 
+CIRCUIT = _gauge("model_circuit_open", "1 where a provider of models is left alone after faults in a row, else 0.",
+                 "provider", page="/console/ops/")  # fmt: skip
+CIRCUIT_AGE = _gauge("model_circuit_open_age_seconds", "Since when it is.", "provider")
+QUESTIONS = _gauge(
+    "model_questions_recent", "Questions to models within 5 minutes: accepted, refused by the rules with every repair,"
+    " missing (another check), unserved or unfinished.", "process", "provider", "result",
+)  # fmt: skip
+
 # People ---------------------------------------------------------------------------------------------------------------
 
 DECISIONS = _gauge("decisions_recent", "Decisions within 5 minutes.", "process", "kind")

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from audit.seals import newest_seal_at
 from caseflow.sealing import folder_of_seals
-from operations.indicators import health, judging, lately, standing, times, upkeep, work
+from operations.indicators import advising, health, judging, lately, standing, times, upkeep, work
 from operations.indicators.scope import PLATFORM, RECENT, Window
 from operations.installing import why_held
 
@@ -135,6 +135,18 @@ def _hooks(now: datetime) -> Samples:
     yield from _age(the.HOOKS_LAG, (), upkeep.read_for_hooks(), now)
 
 
+def _models(now: datetime) -> Samples:
+    for provider, since in upkeep.circuits():
+        yield Sample(the.CIRCUIT, (provider,), since is not None)
+        yield from _age(the.CIRCUIT_AGE, (provider,), since, now)
+    for row in advising.measure_models(PLATFORM, RECENT):
+        provider = row.proposer.partition(":")[2]
+        results = {"accepted": row.accepted, "refused": row.refused, "missing": row.missing}
+        results |= {"unserved": row.unserved, "unfinished": row.unfinished}
+        for result, number in results.items():
+            yield Sample(the.QUESTIONS, (row.process, provider, result), number)
+
+
 def _decisions(now: datetime) -> Samples:
     for row in lately.count_decisions(PLATFORM):
         yield Sample(the.DECISIONS, (row.process, row.kind), row.number)
@@ -182,9 +194,9 @@ def _rows(now: datetime) -> Samples:
 PARTS: dict[str, Part] = {
     "states": _states, "attention": _stopped, "moves": _moves, "times": _times, "queues": _queues, "health": _health,
     "given_up": _given_up, "attempts": _attempts, "processes": _crews, "calls": _calls, "unknown": _unknown,
-    "drift": _drift, "notices": _notices, "hooks": _hooks, "decisions": _decisions, "refused": _refused,
-    "orders": _orders, "pauses": _pauses, "reports": _reports, "record": _record, "installation": _installation,
-    "rows": _rows,
+    "drift": _drift, "notices": _notices, "hooks": _hooks, "models": _models, "decisions": _decisions,
+    "refused": _refused, "orders": _orders, "pauses": _pauses, "reports": _reports, "record": _record,
+    "installation": _installation, "rows": _rows,
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from .judging import ProposalsJudged, measure_proposals
-from .scope import SINCE, Scope, Window, ask, within
+from .scope import SINCE, Scope, Span, Window, ask, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ WHERE a.took_over <> '' AND a.at > {SINCE} AND {within("c.organisation_id")} GRO
 """
 
 
-def measure_models(scope: Scope, window: Window) -> list[ModelAsked]:
+def measure_models(scope: Scope, window: Span) -> list[ModelAsked]:
     """By process, model, prompt and currency; one query."""
     rows = ask(_ASKED, scope, window)
     return [ModelAsked(*row[:-2], *(_span(milliseconds) for milliseconds in row[-2:])) for row in rows]

@@ -11,10 +11,12 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Count, Min
 
 from accounts.models import StaffNotice
+from approvals.circuits import list_open
 from audit.models import WaitingEvent
 from cases.models import WorkerBeat
 from cases.pausing import live_pauses
 from cases.selectors import list_beats
+from integrations.chat import names_of_providers
 from operations.models import Hook, HookReading, Obligation, Recovery
 from operations.report_opening import still_missing
 
@@ -144,6 +146,12 @@ def read_for_hooks() -> datetime | None:
     listening = Hook.objects.filter(is_active=True).values("organisation")
     oldest = HookReading.objects.filter(organisation__in=listening).aggregate(at=Min("safe_us"))["at"]
     return None if oldest is None else datetime.fromtimestamp(oldest / 1e6, UTC)
+
+
+def circuits() -> list[tuple[str, datetime | None]]:
+    """(provider of models, since when it is left alone or None) of each that the settings name; one query."""
+    left_alone = {one.provider: one.opened_at for one in list_open()}
+    return [(provider, left_alone.get(provider)) for provider in names_of_providers()]
 
 
 def estimate_rows() -> list[tuple[str, int]]:

@@ -110,6 +110,8 @@ PROTECTIONS = (
     "no change is missed",
     "changes are told in order",
     "webhooks of a copy",
+    "no change is told twice by us",
+    "what was not told can still be told",
     "webhooks go to public addresses",
     "webhooks by https alone",
     "hosts of webhooks",

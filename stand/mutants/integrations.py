@@ -3,6 +3,7 @@
 from .mutation import Mutation
 
 HOOKS = "tests/operations/test_hooks.py"
+PURGE = "tests/operations/test_purge.py"
 REST = "tests/integrations/test_rest.py"
 STRIPE = "tests/integrations/test_stripe.py"
 
@@ -36,6 +37,28 @@ MUTATIONS = (
         new="    if False:\n",
         caught_by=(f"{HOOKS}::test_a_restored_copy_tells_nobody_until_a_person_resumes",),
         why="a helpdesk would hear of yesterday's world from a drill",
+    ),
+    Mutation(
+        name="a line goes that the reader of the history comes upon again",
+        protects="no change is told twice by us",
+        file="operations/trimming_hooks.py",
+        old="  AND e.at_us <= r.safe_us\n",
+        new="  AND true\n",
+        caught_by=(
+            f"{PURGE}::test_old_lines_of_what_programs_were_told_are_deleted_and_nothing_is_told_again_or_left_untold",
+        ),
+        why="a program would hear of a change once more, and nobody would know why",
+    ),
+    Mutation(
+        name="what was given up is deleted with the rest",
+        protects="what was not told can still be told",
+        file="operations/trimming_hooks.py",
+        old="WHERE d.status IN ('sent', 'skipped') AND",
+        new="WHERE d.status <> 'waiting' AND",
+        caught_by=(
+            f"{PURGE}::test_old_lines_of_what_programs_were_told_are_deleted_and_nothing_is_told_again_or_left_untold",
+        ),
+        why="an administrator could never send it again",
     ),
     Mutation(
         name="a public name may lead inside",

@@ -15,7 +15,9 @@ from babel.messages.pofile import read_po
 from caseflow.domain.advice import TURNS, advice_for
 from caseflow.domain.drawing import mermaid
 from caseflow.domain.lifecycle import STANDARD
-from caseflow.domain.words import REASONS, STATES
+from caseflow.domain.roles import PLATFORM, Right
+from caseflow.domain.words import REASONS, RIGHTS, ROLES, STATES
+from caseflow.role_table import SERVICE, YES, holders
 
 from .pages import ROOT
 
@@ -56,6 +58,17 @@ def reasons(language: str) -> str:
     return _table(head, *rows)
 
 
+def rights_in_russian() -> str:
+    """Who may do what, as `manage.py show_roles --markdown` says it in English."""
+    who = holders()
+    names = ["служебная учётная запись" if name == SERVICE else _said(ROLES[name].label, "ru").lower() for name in who]
+    rows = [
+        (_said(RIGHTS[right], "ru"), *(YES if right in rights else "" for rights in who.values()))
+        for right in [*(right.value for right in Right), PLATFORM]
+    ]
+    return _table(("право", *names), *rows)
+
+
 def diagram() -> str:
     return "\n".join(["```mermaid", *mermaid(STANDARD), "```"])
 
@@ -63,6 +76,7 @@ def diagram() -> str:
 #: name of the part → what makes it
 PARTS: dict[str, Callable[[], str]] = {
     "diagram": diagram,
+    "rights ru": rights_in_russian,
     **{f"states {language}": partial(states, language) for language in ("en", "ru")},
     **{f"reasons {language}": partial(reasons, language) for language in ("en", "ru")},
 }

@@ -95,6 +95,28 @@ def test_every_setting_exists(doc: Page) -> None:
     assert named - known == set()
 
 
+#: Pages that are whole in Russian, too; of the first hour and the runbook there is less.
+IN_RUSSIAN = (
+    "backup-and-restore", "concepts", "promises-and-limits", "roles", "several-machines", "upgrading", "watching",
+)  # fmt: skip
+#: What both name in the same words: metrics, settings, tests, commands with their options.
+SAME = re.compile(
+    r"(?:caseflow|CASEFLOW|DATABASE)_\w+|tests/[\w/]+\.py(?:::\w+)?|(?:manage\.py|make) [\w-]+|(?<!\w)--[a-z-]+"
+)
+
+
+@pytest.mark.parametrize("name", IN_RUSSIAN)
+def test_a_page_in_russian_names_what_the_english_one_names(name: str) -> None:
+    english, russian = PAGES[f"docs/{name}.md"], PAGES[f"docs/{name}.ru.md"]
+    named = [{found for code in page.code for found in SAME.findall(code)} for page in (english, russian)]
+    assert named[0] == named[1]
+    labels = [
+        set(re.findall(r"^\| (`caseflow_\w+` \|[^|]*)\|", page.text, re.MULTILINE)) for page in (english, russian)
+    ]
+    assert labels[0] == labels[1]
+    assert f"]({name}.ru.md)" in PAGES["docs/README.md"].text and f"]({name}.md)" in russian.text
+
+
 def looks_like_a_file(code: str) -> bool:
     if PLACE.search(code) or " " in code or MADE.match(code) or not re.fullmatch(r"[\w./:-]+", code):
         return False

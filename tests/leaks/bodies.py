@@ -106,6 +106,10 @@ def _grant(house: House, values: Values) -> list[Body]:
     ]
 
 
+def _role_json(house: House, values: Values) -> list[Body]:
+    return [Body({"username": house.people[Role.VIEWER].username, "role": "approver", "reason": "probe"}, True)]
+
+
 def _machine(house: House, values: Values) -> list[Body]:
     owner = house.people[Role.VIEWER].pk
     return [Body({"name": "probe", "owner": owner, "rights": ["open_case"], "life": "90"})]
@@ -151,6 +155,8 @@ BODIES: dict[str, Callable[[House, Values], list[Body]]] = {
     "api:reports": _report,
     "api:report-corrections": _said_json(reason="probe"),
     "api:pauses": _pause_json,
+    "api:people": _role_json,
+    "api:people-revocation": _role_json,
     "api:pause-end": _said_json(reason="probe"),
     "console:approve": _pressed,
     "console:report-ask": _asked_for,
@@ -198,6 +204,10 @@ def smuggled(route: Route, theirs: House) -> list[tuple[Body, Body]]:
                 Body(grant | {"role": "report_reader", "username": username, "department": department}),
                 Body(grant | {"role": "report_reader", "username": "nobody-at-all", "department": "nothing-dep"}),
             ),
+        ],
+        "api:people": [
+            (Body(said | {"username": username}, True), Body(said | {"username": "nobody-at-all"}, True))
+            for said in ({"role": "viewer", "reason": "probe"},)
         ],
         "console:machine-create": [
             (Body(machine | {"owner": theirs.people[Role.VIEWER].pk}), Body(machine | {"owner": 2147483000})),

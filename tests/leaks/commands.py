@@ -73,6 +73,7 @@ def _repair(*more: str) -> Callable[[House], Iterator[Asked]]:
 def _purge(house: House) -> Iterator[Asked]:
     case = house.stories["completed"].case
     yield Asked(["--case", case.public_id], ["--case", "C-0000000000"], (case.public_id, "C-0000000000"))
+    yield from _repair("--told-longer-ago", "0")(house)
     yield Asked(["--case", case.external_id], ["--case", "T-nothing"], (case.external_id, "T-nothing"))
     customer = house.stories["completed"].customer
     yield Asked(["--customer", customer, "--json"], ["--customer", "U-nothing", "--json"], (customer, "U-nothing"))

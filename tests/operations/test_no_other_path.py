@@ -106,6 +106,35 @@ def test_only_named_modules_write_these_rows(table: str) -> None:
     assert found == WRITERS[table]
 
 
+#: Modules that name the column of a process's version where a value could be given to it → what they do with it.
+OF_THE_VERSION = {
+    "cases/advancing.py": "lets it be set",
+    "operations/moving.py": "sets it, for migrate_cases",
+    "cases/intake.py": "writes the first",
+    "cases/rows.py": "reads it",
+    "approvals/snapshots.py": "shows it to who decides",
+    "caseflow/explaining.py": "shows it",
+    "caseflow/invariants/finding.py": "reads tables by it",
+    "caseflow/management/commands/show_process.py": "an option of the same name",
+}
+
+
+def test_no_module_but_the_one_of_migrate_cases_moves_a_case_to_another_version_of_its_process() -> None:
+    naming, moving = set(), set()
+    for name, text in sources():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Constant) and node.value == "process_version":
+                naming.add(name)
+            if isinstance(node, ast.Call) and "process_version" in [keyword.arg for keyword in node.keywords]:
+                naming.add(name)
+            if isinstance(node, ast.Name) and node.id == "move_case":
+                moving.add(name)
+    assert naming == OF_THE_VERSION.keys()
+    setters = {name for name, text in sources() if name in naming and re.search(r"\bsets\b", text)}
+    assert setters == {"cases/advancing.py", "operations/moving.py"}
+    assert moving == {"operations/management/commands/migrate_cases.py"}
+
+
 def test_no_business_table_stands_in_the_admin() -> None:
     business = {model for model in apps.get_models() if model._meta.db_table in BUSINESS}
     assert len(business) == len(BUSINESS)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
 import pytest
 from django.db import connection, transaction
 
 from accounts.principal import SYSTEM
 from accounts.services import create_organisation, grant_role
 from audit.linking import link_all
+from audit.models import AuditEvent
+from audit.services import facts_of
 from audit.streams import read_links
 from audit.verifying import verify
 from caseflow.domain.errors import Purged
@@ -16,8 +22,10 @@ from cases.heads import read_heads
 from cases.models import CaseKey, PersonalText
 from cases.personal import read_texts
 from cases.supplying import supply_data
-from operations.models import Repair
+from operations import trimming_hooks
+from operations.models import Hook, HookDelivery, HookReading, Repair
 from operations.purging import purge_case
+from operations.spreading_hooks import spread_portion
 from tests.audit.dumps import dump
 from tests.commands.conftest import Run
 from tests.driving import Engine, Story, fingerprint
@@ -135,7 +143,46 @@ def test_an_administrator_of_another_organisation_erases_nothing(closed: Story, 
     assert has_key(closed)
 
 
-@pytest.mark.parametrize("arguments", [(), ("--older-than", "-1"), ("--case", "C-1", "--apply")])
+def test_old_lines_of_what_programs_were_told_are_deleted_and_nothing_is_told_again_or_left_untold(
+    engine: Engine, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trimming_hooks, "PORTION", 1)
+    grant_role(person=engine.person("admin"), organisation=engine.organisation, role=Role.ORG_ADMIN, by=SYSTEM)
+    read, unread = engine.proposed(), engine.open()
+    row = partial(tell_long_ago, engine, engine.now() - timedelta(days=100))
+    gone = [row("desk", read, 1, "sent"), row("desk", read, 2, "skipped")]
+    stay = [row("other", read, 1, "failed"), row("other", read, 2, "waiting"), row("desk", unread, 1, "sent")]
+    stay += [row("desk", read, 3, "sent", engine.now())]
+    # The readers come upon the other case once more: only its row says that it was told.
+    safe = AuditEvent.objects.filter(case_id=read.id).latest("at_us").at_us
+    HookReading.objects.create(organisation=engine.organisation, safe_us=safe)
+
+    assert run("purge", "--told-longer-ago", "90", "--json").json()["found"][0]["rows"] == len(gone)
+    assert run("purge", "--told-longer-ago", "90", "--apply", "--as", "approver", "--reason", REASON).code == 3
+    assert HookDelivery.objects.count() == len(gone + stay)
+    assert run("purge", "--told-longer-ago", "90", *APPLY).code == 0
+    spread_portion(engine.organisation.pk)
+    assert set(HookDelivery.objects.values_list("pk", flat=True)) == set(stay)
+    event = AuditEvent.objects.get(kind="hook.log_trimmed")
+    assert facts_of(event.body)["facts"] | {"hook": "", "repair": 0} == {"hook": "", "rows": 2, "days": 90, "repair": 0}
+    assert run("purge", "--told-longer-ago", "90", *APPLY).code == 0
+    assert CaseKey.objects.count() == 2, "and no text of a case with them"
+
+
+def tell_long_ago(engine: Engine, at: datetime, name: str, story: Story, version: int, status: str, *when: Any) -> int:
+    hook, _ = Hook.objects.get_or_create(
+        organisation=engine.organisation, name=name, defaults={"channel": "ticket", "kinds": ["changed"], "from_us": 0}
+    )
+    event = AuditEvent.objects.get(case_id=story.id, version=version)
+    return HookDelivery.objects.create(
+        hook=hook, case_id=story.id, event=event, version=version, kind="changed", status=status, created_at=at,
+        settled_at=None if status == "waiting" else (*when, at)[0],
+    ).pk  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--older-than", "-1"), ("--case", "C-1", "--apply"), ("--case", "C-1", "--told-longer-ago", "9")]
+)
 def test_what_it_cannot_understand_is_a_usage_error(arguments: tuple[str, ...], database: None, run: Run) -> None:
     assert run("purge", *arguments).code == 2
 

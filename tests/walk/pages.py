@@ -33,6 +33,7 @@ PAGES: Sequence[Page] = (
     Page("approval-dialog", "/console/approvals/{proposal}/", press="a[href$='/approve/']"),
     Page("approval-without-the-right", "/console/approvals/{proposal}/", who="viewer"),
     Page("approval-of-changed-facts", "/console/approvals/{stale}/"),
+    Page("approval-of-a-model", "/console/approvals/{advised}/"),
     Page("approval-decided", "/console/approvals/{decided}/"),
     Page("approve", "/console/approvals/{proposal}/approve/"),
     Page("reject", "/console/approvals/{proposal}/reject/"),

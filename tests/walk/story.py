@@ -56,6 +56,7 @@ class Teller:
         )
         doubtful = self._ticket()
         self._lose_the_answer(doubtful)
+        advised = self._advised()
         cases = {
             name: run.open(ticket)
             for name, ticket in [
@@ -85,6 +86,7 @@ class Teller:
             "proposal": run.proposals(cases["waiting"])[-1]["id"],
             "decided": run.proposals(cases["done"])[-1]["id"],
             "stale": run.proposals(cases["stale"])[0]["id"],
+            "advised": run.proposals(advised)[-1]["id"],
             "action": self._effect(cases["done"]),
             "doubt": self._effect(cases["doubtful"]),
             "person": str(run.one("SELECT id FROM accounts_person WHERE username = 'viewer'")),
@@ -96,6 +98,18 @@ class Teller:
             "document": self._document(report),
         }
         return self.told
+
+    def _advised(self) -> str:
+        """A case in which a model proposes, once it has mended an answer that the rules refused."""
+        admin, place = self.told.person("admin"), "/console/admin/choosing/acme/"
+        chosen = {"process": "restore_access", "rules_take_over": "on"}
+        assert admin.send(place, **chosen, proposer="model:main").status_code == 200
+        said = {"kind": "wrong_decision", "times": 1}
+        self.running.outside.post("/model/answers", json=said).raise_for_status()
+        case = self.running.open(self._ticket())
+        self.running.wait_for_state("WAITING_APPROVAL", case)
+        assert admin.send(place, process="restore_access", proposer="rules").status_code == 200
+        return case
 
     def _report(self) -> dict[str, Any]:
         """Of a month that is over; from the second story on the one that is owed already."""

@@ -18,6 +18,8 @@ from django.utils import timezone
 from accounts.models import Organisation, PlatformOperator, StaffNotice
 from accounts.principal import SYSTEM
 from accounts.services import create_departments
+from approvals import circuits
+from approvals.choosing import choose_proposer
 from audit.models import AuditEvent
 from audit.services import record_organisation_event
 from caseflow.metrics import catalogue, collecting
@@ -66,6 +68,7 @@ def world(engine: Engine, as_owner: psycopg.Connection[Any], seals: Path, settin
     pause(kind="organisation", name="", organisation=globex, by=engine.person("platform"), reason="-")
     report_that_is_late(engine, halted.id)
     listeners(engine, halted.id)
+    models(engine, settings)
     for number, outcome in enumerate(("", "failed", "failed", "sent")):
         StaffNotice.objects.create(
             person=engine.person("operator"), organisation=engine.organisation, kind="decision",
@@ -116,6 +119,22 @@ def listeners(engine: Engine, case: int) -> None:
     HookReading.objects.create(
         organisation=engine.organisation, safe_us=int((now - timedelta(seconds=40)).timestamp() * 1_000_000)
     )
+
+
+def models(engine: Engine, settings: Any) -> None:
+    """One answers, its answers are accepted and refused; one is left alone, and one that the settings name no more."""
+    url = f"{engine.outside.url}/v1"
+    settings.CASEFLOW_MODELS = {name: {"url": url, "model": "simulated"} for name in ("main", "away")}
+    how: dict[str, Any] = {"process": "restore_access", "rules_take_over": False, "by": SYSTEM}
+    choose_proposer(organisation=engine.organisation, proposer="model:main", **how)
+    engine.outside.ask("DELETE", "/model/answers")
+    engine.proposed()
+    engine.outside.ask("POST", "/model/answers", {"kind": "invalid_json", "times": 3}).raise_for_status()
+    engine.open().run()
+    for provider in ("away", "gone"):
+        for _ in range(circuits.FAULTS):
+            circuits.fault_of(provider, "timeout")
+    choose_proposer(organisation=engine.organisation, proposer="rules", **how)
 
 
 def test_every_metric_says_what_the_rows_say_and_has_something_to_say(world: Engine, settings: Any) -> None:
@@ -169,7 +188,7 @@ def labels_are_codes(read: dict[str, dict[tuple[str, ...], float]], world: Engin
 #: only what is open or rare.
 GROWING = {
     "cases_case", "cases_task", "cases_attempt", "actions_action", "actions_externalcall", "approvals_proposal",
-    "approvals_decision", "audit_auditevent", "accounts_staffnotice", "operations_hookdelivery",
+    "approvals_decision", "approvals_modelcall", "audit_auditevent", "accounts_staffnotice", "operations_hookdelivery",
 }  # fmt: skip
 SMALL = {
     "case_open", "task_one_live", "task_due_unrung", "task_next_due", "task_rung", "task_leased", "action_in_doubt",

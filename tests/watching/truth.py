@@ -14,7 +14,7 @@ from django.db import connection
 
 from accounts.models import StaffNotice
 from actions.models import Action, ExternalCall
-from approvals.models import Decision
+from approvals.models import Decision, ModelCall, ProviderCircuit
 from audit.models import AuditEvent, WaitingEvent
 from audit.services import facts_of
 from caseflow.domain.times import Part
@@ -160,6 +160,20 @@ def failing_hooks() -> list[Hook]:
     return [hook for hook in Hook.objects.all() if hook.is_active and hook.failing_since]
 
 
+def left_alone() -> list[ProviderCircuit]:
+    return [row for row in ProviderCircuit.objects.all() if row.opened_at and row.provider in settings.CASEFLOW_MODELS]
+
+
+def questions() -> Numbers:
+    """One question is one task; its last request says what became of it."""
+    rows = ModelCall.objects.filter(begun_at__gt=lately()).select_related("case").order_by("pk")
+    last = {row.task_id: (row.case.process, row.provider, row.outcome) for row in rows}
+    results = {"answered": "accepted", "invalid": "refused", "missing": "missing", "": "unfinished"}
+    found = counted((process, provider, results.get(said, "unserved")) for process, provider, said in last.values())
+    nought = {(*one[:2], result): 0.0 for one in found for result in (*results.values(), "unserved")}
+    return nought | found
+
+
 def late_reports() -> list[Obligation]:
     return list(Obligation.objects.filter(overdue_at__isnull=False))  # the world has none with a document
 
@@ -248,6 +262,10 @@ TRUTH: dict[str, Callable[[], Numbers]] = {
     "hooks_reading_lag_seconds": lambda: aged(
         ((), datetime.fromtimestamp(reading.safe_us / 1e6, UTC)) for reading in HookReading.objects.all()
     ),
+    "model_circuit_open": lambda: dict.fromkeys(((name,) for name in settings.CASEFLOW_MODELS), 0.0)
+    | counted(row.provider for row in left_alone()),
+    "model_circuit_open_age_seconds": lambda: aged((row.provider, row.opened_at) for row in left_alone()),
+    "model_questions_recent": questions,
     "decisions_recent": lambda: counted(
         (row.proposal.case.process, row.kind) for row in Decision.objects.filter(at__gt=lately())
     ),
