@@ -15,7 +15,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from caseflow.domain.failpoints import failpoint
-from caseflow.statements import rows_of, run
+from caseflow.statements import rows_of, rows_of_each, run
 
 log = logging.getLogger("caseflow.dispatcher")
 
@@ -132,10 +132,13 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look =
         run(_OPEN_SCHEDULES)
     rung: Rung = []
     with transaction.atomic():
-        for queue in queues:
-            values = {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}
-            again = rows_of(_RING_AGAIN, values) if wanted.stale else []
-            rung += [(queue, task_id) for (task_id,) in [*again, *rows_of(_RING_NEW, values)]]
+        marking = [
+            (queue, (statement, {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}))
+            for queue in queues
+            for statement in ([_RING_AGAIN, _RING_NEW] if wanted.stale else [_RING_NEW])
+        ]
+        for (queue, _), marked in zip(marking, rows_of_each(*(one for _, one in marking)), strict=True):
+            rung += [(queue, task_id) for (task_id,) in marked]
         failpoint("dispatch.before_commit", *(str(task_id) for _, task_id in rung))
     failpoint("dispatch.marked", *(str(task_id) for _, task_id in rung))
     for queue, task_id in rung:
