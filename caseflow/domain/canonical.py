@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ MAX_TEXT = 20_000  #: characters of one string
 MAX_ITEMS = 1_000  #: entries of one object or array
 MAX_INTEGER = 2**53 - 1  #: RFC 8785 writes numbers as IEEE doubles; longer numbers travel as strings
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
@@ -95,24 +97,29 @@ def _is_plain(value: Any, depth: int = 0) -> bool:
     fractions the two differ in the order of keys alone, and there only beyond ASCII. What is none of the usual types is
     left to the walk that knows its way."""
     kind = type(value)
-    if kind is str:
-        return len(value) <= MAX_TEXT and "\x00" not in value and (value.isascii() or _is_whole(value))
-    if value is None or kind is bool:
-        return True
-    if kind is int:
-        return -MAX_INTEGER <= value <= MAX_INTEGER
-    if depth == MAX_DEPTH or kind not in (dict, list, tuple) or len(value) > MAX_ITEMS:
-        return False
+    if kind not in (dict, list, tuple) or depth == MAX_DEPTH or len(value) > MAX_ITEMS:
+        return kind not in (dict, list, tuple) and _is_plain_leaf(kind, value)
     if kind is dict:
-        for key in value:
-            if type(key) is not str or not key.isascii() or not _is_plain(key):
-                return False
+        if any(type(key) is not str for key in value) or not _is_plain_leaf(str, keys := "".join(value)):
+            return False
+        if not keys.isascii():
+            return False
         value = value.values()
-    return all(_is_plain(item, depth + 1) for item in value)
+    for item in value:
+        kind = type(item)
+        if kind in (dict, list, tuple):
+            if not _is_plain(item, depth + 1):
+                return False
+        elif depth == MAX_DEPTH - 1 or not _is_plain_leaf(kind, item):
+            return False
+    return True
 
 
-def _is_whole(text: str) -> bool:
-    return unicodedata.is_normalized("NFC", text) and not any("\ud800" <= one <= "\udfff" for one in text)
+def _is_plain_leaf(kind: type, value: Any) -> bool:
+    if kind is str:
+        whole = value.isascii() or (unicodedata.is_normalized("NFC", value) and not _SURROGATE.search(value))
+        return whole and len(value) <= MAX_TEXT and "\x00" not in value
+    return value is None or kind is bool or (kind is int and -MAX_INTEGER <= value <= MAX_INTEGER)
 
 
 def _object(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:
