@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 import dramatiq
@@ -24,6 +25,8 @@ from cases.models.task import QUICK, SLOW
 log = logging.getLogger("caseflow.dispatcher")
 
 QUEUES = [QUICK, SLOW]
+FEW = 4  #: rung by one sweep: there was no crowd
+BETWEEN_FEW = timedelta(milliseconds=5)
 AFTER_FAULT = 1.0  #: seconds before a lost server is tried again
 
 
@@ -82,7 +85,8 @@ class Rhythm:
         if rung:
             # More may be due behind a full window, which is topped up at even distances.
             self._patience = TOP_UP
-            self._stopped.wait(max(0.0, self._began + TOP_UP.total_seconds() - time.monotonic()))
+            rest = TOP_UP if len(rung) > FEW else BETWEEN_FEW
+            self._stopped.wait(max(0.0, self._began + rest.total_seconds() - time.monotonic()))
             told = self._listener.wait(0.0)
         elif self.wanted.due:
             # It is paused, or the window is full and a worker may make room any moment.
