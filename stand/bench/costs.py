@@ -21,7 +21,8 @@ SELECT coalesce(sum(s.calls), 0)::bigint FROM pg_stat_statements s
 JOIN pg_database d ON d.oid = s.dbid JOIN pg_roles r ON r.oid = s.userid
 WHERE d.datname = current_database() AND r.rolname <> current_user
   AND s.query !~* '^\\s*(BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET |DEALLOCATE)'
-  AND s.query !~ '^SELECT [$0-9]+ FROM ONLY' AND position('NEW.case_id' IN s.query) = 0 AND position('NEW.id' IN s.query) = 0
+  AND s.query !~ '^SELECT [$0-9]+ FROM ONLY'
+  AND position('NEW.case_id' IN s.query) = 0 AND position('NEW.id' IN s.query) = 0
 """
 _DEAREST = """
 SELECT s.query, s.calls::float8 / %s, s.total_plan_time / %s, s.total_exec_time / %s
