@@ -111,14 +111,14 @@ def _learn(system: System, administrator: Administrator, recorded: Recorded, cas
     """Drive one more case by the recorded statements, and see in which results its row ids stand."""
     next_ids = recorded.next_ids()
     logged_of = {new: logged for logged, new in next_ids.items()}
-    known = Case(case.texts, {logged: f"row_{logged}" for logged in next_ids})
+    known = Case(case.texts, {logged: f"row_{logged}" for logged in next_ids}, case.hexes)
     captured: dict[int, Captured] = {}
     seen: set[int] = set()
     done = _done(administrator)
     with psycopg.connect(system.postgres.url(RUNTIME), autocommit=True) as connection:
         drawn = connection.execute(case.drawing()).fetchone()
         assert drawn is not None
-        values = dict(zip(case.texts.values(), drawn, strict=True))
+        values = dict(zip(case.drawn, drawn, strict=True))
         values |= {f"row_{logged}": str(new) for logged, new in next_ids.items()}
         for place, statement in enumerate(recorded.statements):
             cursor = connection.execute(_filled(rewritten(statement, known, "simple"), values).encode())

@@ -1,8 +1,9 @@
 """One case's own statements as a script of pgbench that drives a new case each time.
 
 What is a case's own becomes a variable: names that the product draws are drawn anew at the beginning of the script, row
-ids are taken by \\gset from the very results that told them to the product. All else, also what was computed from those
-names (bytes of audit bodies, digests), stays as it was logged: it costs the same.
+ids are taken by \\gset from the very results that told them to the product. Names within canonical bytes, by which a
+plan's actions are found, are put in by their hexadecimal form. All else, also what was computed from those bytes
+(digests), stays as it was logged: it costs the same.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Case:
 
     texts: dict[str, str] = field(default_factory=dict)
     ids: dict[int, str] = field(default_factory=dict)
+    hexes: dict[str, str] = field(default_factory=dict)  #: a name's bytes as PostgreSQL writes them → variable
     joined: dict[str, str] = field(default_factory=dict)  #: expressions over the former → variable
 
     @classmethod
@@ -42,12 +44,24 @@ class Case:
         for statement in statements:
             for name in NAMES.findall(statement):
                 case.texts.setdefault(name, f"own_name_{len(case.texts)}")
+        for name, variable in case.texts.items():
+            # Shorter ones would be found where they do not stand.
+            if len(name) >= 8:
+                case.hexes[name.encode().hex()] = f"own_hex_{variable}"
         return case
+
+    @property
+    def drawn(self) -> list[str]:
+        """The variables that `drawing` begins with, in its order."""
+        return [*self.texts.values(), *self.hexes.values()]
 
     def drawing(self) -> str:
         """The statement that draws the names of a new case."""
         parts = [f"{_drawn(text)} AS {variable}" for text, variable in self.texts.items()]
-        drawn = "SELECT " + ", ".join(parts)
+        hexes = [
+            f"encode(convert_to({one.removeprefix('own_hex_')}, 'UTF8'), 'hex') AS {one}" for one in self.hexes.values()
+        ]
+        drawn = f"SELECT {', '.join(['named.*', *hexes])} FROM (SELECT {', '.join(parts)}) named"
         if not self.joined:
             return drawn
         more = [f"{expression} AS {variable}" for expression, variable in self.joined.items()]
@@ -66,7 +80,7 @@ def _drawn(text: str) -> str:
 def make_script(statements: Sequence[str], case: Case, captured: Mapping[int, Captured], mode: str) -> str:
     """`captured` by the place of the statement."""
     lines = []
-    known = Case(texts=case.texts)
+    known = Case(texts=case.texts, hexes=case.hexes)
     for place, statement in enumerate(statements):
         text = " ".join(rewritten(statement, known, mode).split("\n"))
         found = captured.get(place, Captured({}))
@@ -104,6 +118,10 @@ def _literal(body: str, opening: str, case: Case, mode: str) -> str:
     """A literal as it is, as one variable, or as its pieces joined."""
     pieces = _pieces(body, case)
     if mode == "simple":
+        if any(one.variable in case.hexes.values() for one in pieces):
+            # What follows would be read as more of the variable's name.
+            joined = " || ".join(f"':{one.variable}'" if one.variable else f"'{one.text}'" for one in pieces)
+            return f"({joined})::bytea"
         # There pgbench puts values into the text, wherever they stand; but two colons are no beginning of one.
         text = "".join(f":{one.variable}" if one.variable else one.text for one in pieces)
         return _by_number(text, opening, r":(?=:(?:own|row)_)")
@@ -111,7 +129,7 @@ def _literal(body: str, opening: str, case: Case, mode: str) -> str:
         return f":{pieces[0].variable}"
     if not any(one.variable for one in pieces):
         return _without_colons(body, opening)
-    if all(not one.variable or one.variable in case.texts.values() for one in pieces):
+    if all(not one.variable or one.variable in case.drawn for one in pieces):
         # As a variable of its own it is of whatever type it is needed as, like the literal; joined it would be text.
         drawn = " || ".join(one.variable or _without_colons(one.text, opening) for one in pieces)
         return f":{case.joined.setdefault(drawn, f'own_joined_{len(case.joined)}')}"
@@ -126,10 +144,12 @@ class _Piece:
 
 
 def _pieces(body: str, case: Case) -> list[_Piece]:
-    names = {**case.texts, **{str(number): variable for number, variable in case.ids.items()}}
+    names = {**case.texts, **case.hexes, **{str(number): variable for number, variable in case.ids.items()}}
     if not names:
         return [_Piece(body)]
-    pattern = "|".join(rf"(?<!\d){re.escape(name)}(?!\d)" for name in sorted(names, key=len, reverse=True))
+    longest_first = sorted(names, key=len, reverse=True)
+    # Within hexadecimal digits a name's bytes stand between others; elsewhere a number is no part of a longer one.
+    pattern = "|".join(name if name in case.hexes else rf"(?<!\d){re.escape(name)}(?!\d)" for name in longest_first)
     pieces, at = [], 0
     for found in re.finditer(pattern, body):
         if found.start() > at:

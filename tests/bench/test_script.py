@@ -48,6 +48,17 @@ def test_names_and_row_ids_of_the_case_become_variables_and_nothing_else_does() 
     )
 
 
+def test_names_within_canonical_bytes_become_variables_too() -> None:
+    case = Case.found_in(["SELECT 'A-85YXDSWCBJ'"], "178")
+    name = b"A-85YXDSWCBJ".hex()
+    statement = rf"INSERT … VALUES ('\x22{name}22')"
+
+    assert rewritten(statement, case, "simple") == r"INSERT … VALUES (('\x22' || ':own_hex_own_name_1' || '22')::bytea)"
+    assert rewritten(statement, case, "prepared") == "INSERT … VALUES (:own_joined_0)"
+    assert list(case.joined) == [r"'\x22' || own_hex_own_name_1 || '22'"]
+    assert "encode(convert_to(own_name_1, 'UTF8'), 'hex') AS own_hex_own_name_1" in case.drawing()
+
+
 def test_a_colon_in_a_literal_is_never_taken_for_a_variable() -> None:
     statement = r"""SELECT '{"a":true, "b": "\d"}', E'it\'s:so'"""
 
