@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stand.environment import CHECKOUT, FOLDER
-from stand.growth.measuring import ROUNDS, both, measure_pages, measure_path
+from stand.growth.measuring import ROUNDS, both, measure_collector, measure_pages, measure_path
 from stand.growth.result import judged, save, table_of, write_section
 from stand.growth.stock import FEW, MANY, Stock, fill, opened
 
@@ -30,9 +30,11 @@ def main() -> int:
         with both(stock) as (few, many):
             tell("the whole path")
             path = measure_path(few, many, options.rounds)
+            tell("the collector")
+            collector = measure_collector(few, many, options.rounds)
             tell("pages")
             console = measure_pages(few, many, options.rounds, options.pages)
-    found = judged(path, console, **about)
+    found = judged(path, console, collector, **about)
     print("\n".join(table_of(found)))
     if not options.pages:
         save(found, options.out)
