@@ -136,7 +136,7 @@ def _difference(finding: DriftFinding) -> Difference:
         owner=owner_of(action.system).get("owner", {}),
         changes=changes_since(finding.differences),
         since=finding.since,  # type: ignore[attr-defined]  # annotated by the selector
-        seen=finding.at,
+        seen=finding.seen,  # type: ignore[attr-defined]
     )
 
 
