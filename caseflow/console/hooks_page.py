@@ -10,7 +10,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.db.models import Count, Exists, Max, Min, Q, QuerySet
+from django.db.models import Case, Count, Exists, Max, Min, Q, QuerySet, When
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -123,7 +123,7 @@ def gather(hook: Hook, query: QueryDict) -> HookPage:
     alive = Q(status="waiting", alive=True)
     numbers = (
         rows.filter(status__in=("waiting", "failed"))
-        .annotate(alive=Exists(live_tasks()))
+        .annotate(alive=Case(When(status="waiting", then=Exists(live_tasks())), default=False))
         .aggregate(
             waiting=Count("pk", filter=alive), oldest=Min("created_at", filter=alive), failed=Count("pk", filter=~alive)
         )

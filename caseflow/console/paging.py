@@ -32,7 +32,8 @@ class Order:
     """Rows by their keys, newest or oldest first, or by a moment (a column, or an annotation) and then their keys.
 
     `named` is where the public id of a row stands, as a path from its table, and `name_of` reads it from a row. Of rows
-    with the same name an integer column, `part`, may tell which is meant; otherwise it is the newest.
+    that share the name of what they are about, an integer column, `part`, or the moment, which is theirs for good,
+    tells which is meant.
     """
 
     moment: str = ""
@@ -51,6 +52,8 @@ class Order:
         named = places.order_by("-pk").filter(**{self.named: place.public_id})
         if self.part:
             named = named.filter(**{self.part: place.number})
+        elif self.moment and self.named != "public_id":
+            named = named.filter(**{self.moment: place.moment})
         key = Q(**{f"pk__{side}": named.values("pk")[:1]})
         if not self.moment:
             return key
