@@ -111,7 +111,8 @@ def gather(person: Person, query: QueryDict) -> DriftPage:
     filters = Filters.of(query)
     chosen = asdict(filters)
     organisations = list(access.organisations_with(person, Right.SEE_CASES).order_by("name"))
-    found = list_differences(person, filters.narrowing)
+    named = [one for one in organisations if filters.organisation in ("", one.slug)]
+    found = access.within(list_differences(person, filters.narrowing), named)
     page = page_by_key(found, list_findings(person), NEWEST, query, chosen, size=PAGE)
     return DriftPage(
         filters=filters,

@@ -129,7 +129,8 @@ def list_cases(person: Person, query: QueryDict) -> Listing:
     """Five queries, whatever the number of cases."""
     filters = Filters.of(query)
     organisations = list(access.organisations_with(person, Right.SEE_CASES).order_by("name"))
-    found = _found(person, filters)
+    named = [one for one in organisations if filters.organisation in ("", one.slug)]
+    found = access.within(_found(person, filters), named)
     tabs = _tabs(found, person, filters)
     numbers = [tab.number for tab in tabs if tab.number is not None and (not filters.state or tab.chosen)]
     rows = _in_state(found, filters)

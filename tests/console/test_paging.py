@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from caseflow.console import listing
 from tests.console.seeing import Desks, in_doubt
 from tests.driving import Engine
 
@@ -76,6 +80,29 @@ def test_a_place_that_nothing_stands_behind_any_more_opens_the_first_page(engine
     for gone in (names[0], "C-0000000000"):
         pages, _ = walk(reader, f"/console/cases/?sort=newest&after={gone}", "next")
         assert pages == [names[::-1]]
+
+
+def test_a_list_names_the_organisations_in_numbers_that_the_planner_knows(engine: Engine, desk: Desks) -> None:
+    engine.open()
+    reader, named = desk("viewer"), f'"organisation_id" IN ({engine.organisation.pk})'
+    for address in ("/console/cases/", "/console/actions/", "/console/drift/"):
+        with CaptureQueriesContext(connection) as seen:
+            reader.get(address)
+        assert any(named in query["sql"] and "LIMIT 51" in query["sql"] for query in seen), address
+
+
+def test_a_case_that_moves_on_while_its_page_is_put_together_is_still_listed(
+    engine: Engine, desk: Desks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story, counted = engine.open(), listing._counted
+
+    def moves_on(*asked: Any) -> Any:
+        found = counted(*asked)
+        story.run("check")
+        return found
+
+    monkeypatch.setattr(listing, "_counted", moves_on)
+    assert story.case.public_id in desk("viewer").get("/console/cases/").html
 
 
 def test_a_text_that_fits_too_many_lists_the_first_and_counts_none(
