@@ -44,17 +44,19 @@ def main() -> int:
 
 
 def figures_of(stock: Stock) -> dict[str, Any]:
-    """How many cases there are, and of how many rows."""
+    """How many cases there are, of how many rows, and what the larger database takes on disk."""
     counted: dict[str, int] = {}
-    rows = 0
+    rows, gigabytes = 0, 0.0
     for name, database in (("few", FEW), ("many", MANY)):
         with stock.administrator(database) as administrator:
             found = administrator.execute("SELECT count(*), count(*) - count(closed_at) FROM cases_case").fetchone()
-            live = administrator.execute("SELECT sum(n_live_tup)::bigint FROM pg_stat_user_tables").fetchone()
+            live = administrator.execute(
+                "SELECT sum(n_live_tup)::bigint, pg_database_size(current_database()) FROM pg_stat_user_tables"
+            ).fetchone()
         assert found is not None and live is not None
         counted |= {name: int(found[0]), f"open_{name}": int(found[1])}
-        rows = round(int(live[0]) / int(found[0]))
-    return {"cases": counted, "rows_a_case": rows}
+        rows, gigabytes = round(int(live[0]) / int(found[0])), round(int(live[1]) / 1e9, 1)
+    return {"cases": counted, "rows_a_case": rows, "gigabytes": gigabytes}
 
 
 def tell(line: str) -> None:

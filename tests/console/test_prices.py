@@ -54,7 +54,7 @@ PRICES = {
     "choose-proposer": 9, "machines": 13, "machine-create": 9, "machine-rotate": 9, "machine-owner": 10,
     "machine-revoke": 10, "bell-create": 8, "bell-rotate": 9, "hook-create": 8, "hook": 12, "hook-rotate": 9,
     "actions": 9, "unknown results": 9, "action": 15, "attention": 12, "attention, narrowed": 12,
-    "processes": 8, "process": 10, "search": 7, "search for nothing": 11, "search for many": 10,
+    "processes": 8, "process": 10, "search": 7, "search for nothing": 11, "search for many": 11,
     "bulks": 7, "bulk": 11, "preview": 11, "cases": 11, "cases, narrowed": 11,
     "case": 29, "case in doubt": 29, "case that stopped": 27,
     "case-timeline": 12, "case-facts": 17, "case-proposals": 18, "order-recovery": 12, "recovery": 24,
