@@ -43,7 +43,7 @@ def list_bulks(principal: Principal) -> QuerySet[Bulk]:
     in_sight = Q(organisations__contained_by=ArraySubquery(seen.values("pk")))
     # Of bulks of the releases before their organisations were noted down, case by case.
     hidden = BulkItem.objects.filter(bulk=OuterRef("pk")).exclude(case__organisation__in=seen.values("pk"))
-    in_sight |= Q(organisations=None) & ~Exists(hidden)
+    in_sight |= Q(~Exists(hidden), organisations=None)
     # Bulk by bulk, so that only those that are shown are counted.
     counted = {status: _count_of(status) for status in BulkItem.Status.values}
     rows = Bulk.objects.filter(in_sight).select_related("ordered_by", "given_to").annotate(**counted)
