@@ -41,7 +41,7 @@ PLAIN = (
 #: longer page would be compared with a shorter one.
 OF_ONE = (
     "home", "approvals", "approvals of everybody", "attention", "cases", "cases COMPLETED", "cases newest first",
-    "cases of one process", "actions", "actions confirmed", "actions unknown", "audit", "metrics 30d",
+    "cases of one process", "actions", "actions confirmed", "actions unknown", "metrics 30d",
     "search the beginning of a ticket",
 )  # fmt: skip
 
@@ -180,7 +180,7 @@ def _trails(case: Case) -> dict[str, str]:
         "one person": {"person": who.username},
         "somebody who did nothing": {"person": "growth-reader"},
         "what happens always": {"kind": "case.opened"},
-        "what happens rarely": {"kind": "drift.found"},
+        "what happens rarely": {"kind": "case.facts_changed"},
         "what organisations decide": {"kind": "role.granted"},
     }
     address = f"/console/audit/?organisation={case.organisation.slug}&"
