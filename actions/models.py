@@ -98,6 +98,13 @@ class Action(models.Model):
                 condition=models.Q(status__in=HOLDING),
                 name="action_not_ended",
             ),
+            # The rare ends, and the systems that little is asked of: their newest are found without passing all others.
+            models.Index(
+                fields=["status", "id"],
+                condition=models.Q(status__in=[ActionStatus.REFUSED, ActionStatus.CANCELLED]),
+                name="action_ended_otherwise",
+            ),
+            models.Index(fields=["system", "id"], name="action_of_system"),
             models.Index(fields=["case", "id"], name="action_of_case"),
             models.Index(fields=["organisation", "subject"], name="action_by_subject"),
             # What a cap counts: the effects of one system within the last hour.

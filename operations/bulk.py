@@ -176,6 +176,7 @@ def _store(person: Person, kind: BulkKind, judged: list[Judged], wanted: Mapping
         made_at=now,
         wanted=dict(wanted),
         total=len(judged),
+        organisations=sorted({one.case.organisation_id for one in judged}),
         given_to=to,
     )
     BulkItem.objects.bulk_create(

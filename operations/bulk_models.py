@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pgtrigger
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
@@ -30,6 +31,11 @@ class Bulk(models.Model):
     made_at = models.DateTimeField()
     wanted = models.JSONField(help_text="What the list was narrowed to when it was frozen.")
     total = models.PositiveIntegerField(help_text="Cases of the list.")
+    organisations = ArrayField(
+        models.BigIntegerField(),
+        null=True,
+        help_text="Keys of those whose cases are in the list; not told of old ones.",
+    )
     given_to = models.ForeignKey(
         "accounts.Person",
         on_delete=models.PROTECT,
@@ -75,7 +81,8 @@ class Bulk(models.Model):
                 condition=pgtrigger.Condition("OLD.ended_at IS NOT NULL"),
             ),
             pgtrigger.ReadOnly(
-                name="said_once", fields=["public_id", "kind", "ordered_by", "made_at", "wanted", "total", "given_to"]
+                name="said_once",
+                fields=["public_id", "kind", "ordered_by", "made_at", "wanted", "total", "given_to", "organisations"],
             ),
         ]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from accounts import access
 from accounts.principal import Principal
@@ -38,10 +40,19 @@ class Counts:
 def list_bulks(principal: Principal) -> QuerySet[Bulk]:
     """Those of which every case is in sight, newest first, each with its counts; one query."""
     seen = access.organisations_with(principal, Right.SEE_CASES)
+    in_sight = Q(organisations__contained_by=ArraySubquery(seen.values("pk")))
+    # Of bulks of the releases before their organisations were noted down, case by case.
     hidden = BulkItem.objects.filter(bulk=OuterRef("pk")).exclude(case__organisation__in=seen.values("pk"))
-    counted = {status: Count("items", filter=Q(items__status=status)) for status in BulkItem.Status.values}
-    rows = Bulk.objects.filter(~Exists(hidden)).select_related("ordered_by", "given_to").annotate(**counted)
+    in_sight |= Q(~Exists(hidden), organisations=None)
+    # Bulk by bulk, so that only those that are shown are counted.
+    counted = {status: _count_of(status) for status in BulkItem.Status.values}
+    rows = Bulk.objects.filter(in_sight).select_related("ordered_by", "given_to").annotate(**counted)
     return rows.order_by("-pk")
+
+
+def _count_of(status: str) -> Coalesce:
+    items = BulkItem.objects.filter(bulk=OuterRef("pk"), status=status).order_by().values("bulk")
+    return Coalesce(Subquery(items.annotate(number=Count("*")).values("number")), 0)
 
 
 def get_bulk(principal: Principal, public_id: str) -> Bulk:

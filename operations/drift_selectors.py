@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -72,20 +72,29 @@ def list_runs(principal: Principal) -> QuerySet[DriftRun]:
     return rows.filter(Q(task__isnull=False) | Exists(mine)).order_by("-began_at", "-pk")
 
 
-def list_differences(principal: Principal, wanted: DriftFilter | None = None) -> QuerySet[DriftFinding]:
-    """Of each effect in sight that was found different the newest finding, the newest first, with action and case.
+def list_findings(principal: Principal) -> QuerySet[DriftFinding]:
+    """Every finding in sight, also of what was found different again since."""
+    return access.visible(DriftFinding.objects.all(), principal, Right.SEE_CASES)
 
-    `since` is when it was first found. With a run: what that run found.
+
+def list_differences(principal: Principal, wanted: DriftFilter | None = None) -> QuerySet[DriftFinding]:
+    """Of each effect in sight that was found different the newest news of it, newest first, with action and case.
+
+    A run that finds the same again writes a finding that is no news, so these are as many as there are differences and
+    not as there were runs. `since` is when it was first found different, `seen` when last. With a run: what that run
+    found.
     """
     wanted = wanted or DriftFilter()
-    rows = access.visible(DriftFinding.objects.all(), principal, Right.SEE_CASES)
+    rows = list_findings(principal)
     narrowed = {"action__organisation__slug": wanted.organisation, "action__system": wanted.system, "run": wanted.run}
     rows = rows.filter(**{name: value for name, value in narrowed.items() if value})
     if not wanted.run:
-        rows = rows.filter(~Exists(DriftFinding.objects.filter(action=OuterRef("action"), pk__gt=OuterRef("pk"))))
-    first = DriftFinding.objects.filter(action=OuterRef("action")).order_by().values("action").annotate(at=Min("at"))
+        newer = DriftFinding.objects.filter(action=OuterRef("action"), is_new=True, pk__gt=OuterRef("pk"))
+        rows = rows.filter(~Exists(newer), is_new=True)
+    same = DriftFinding.objects.filter(action=OuterRef("action")).values("at")
     found = rows.select_related("action__case__organisation", "run")
-    return found.annotate(since=Subquery(first.values("at"))).order_by("-id")
+    found = found.annotate(since=Subquery(same.order_by("id")[:1]), seen=Subquery(same.order_by("-id")[:1]))
+    return found.order_by("-at", "-id")
 
 
 def list_findings_of(action: Action, *, limit: int = 10) -> list[DriftFinding]:

@@ -118,6 +118,7 @@ class HookDelivery(models.Model):
                 condition=models.Q(status__in=["waiting", "failed"]),
                 name="hookdelivery_not_sent",
             ),
+            models.Index(fields=["hook", "settled_at"], condition=models.Q(status="sent"), name="hookdelivery_arrived"),
         ]
 
     def __str__(self) -> str:

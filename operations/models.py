@@ -85,6 +85,9 @@ class DriftFinding(AppendOnly):
         indexes = [
             models.Index(fields=["action", "-id"], name="driftfinding_newest"),
             models.Index(fields=["at"], name="driftfinding_by_time"),
+            # Every run finds the same again; what differs is listed by the findings that said something new.
+            models.Index(fields=["at", "id"], condition=models.Q(is_new=True), name="driftfinding_news"),
+            models.Index(fields=["action", "-id"], condition=models.Q(is_new=True), name="driftfinding_newest_news"),
         ]
 
     def __str__(self) -> str:

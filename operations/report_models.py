@@ -44,6 +44,7 @@ class Obligation(models.Model):
             models.Index(fields=["grace_until"], condition=Q(overdue_at=None), name="obligation_watched"),
             models.Index(fields=["overdue_at"], condition=Q(overdue_at__isnull=False), name="obligation_overdue"),
             models.Index(fields=["organisation", "-period_end", "-id"], name="obligation_newest"),
+            models.Index(fields=["-period_end", "-id"], name="obligation_by_period"),
         ]
 
     def __str__(self) -> str:

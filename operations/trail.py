@@ -96,8 +96,9 @@ def list_trail(principal: Principal, organisation: Organisation, wanted: Wanted)
     if wanted.kind:
         rows = rows.filter(kind=wanted.kind)
     if wanted.person:
-        people = Person.objects.filter(username=wanted.person).values("pk")
-        rows = rows.filter(actor_kind="person", actor_id__in=people)
+        # Looked up first: an index is searched by a number, and not by what another query would say.
+        found = Person.objects.filter(username=wanted.person).values_list("pk", flat=True).first()
+        rows = rows.filter(actor_kind="person", actor_id=found or 0)
     if wanted.case:
         rows = rows.filter(case_id__in=_named(organisation, wanted.case).values("pk"))
     if wanted.since:

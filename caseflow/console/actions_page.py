@@ -115,7 +115,9 @@ def gather(person: Person, query: QueryDict) -> ActionsPage:
     total = sum(tab.number for tab in tabs if not filters.status or tab.chosen)
     wanted = filters.narrowing
     order = Order("since") if is_by_age(wanted) else Order(newest=True)
-    page = page_by_key(list_for_desk(person, wanted), list_in_sight(person), order, query, chosen, size=PAGE)
+    named = [one for one in organisations if filters.organisation in ("", one.slug)]
+    rows = access.within(list_for_desk(person, wanted), named)
+    page = page_by_key(rows, list_in_sight(person), order, query, chosen, size=PAGE)
     desk_is_empty = filters.status == ActionStatus.UNKNOWN.lower() and not total
     return ActionsPage(
         filters=filters,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from operator import attrgetter
 
 from django.conf import settings
-from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 from django.utils.translation import gettext, gettext_lazy
 
@@ -17,16 +16,25 @@ from accounts.models import Organisation, Person
 from actions.models import Action
 from caseflow.domain.roles import Right
 from integrations.registry import owner_of
-from operations.drift_selectors import DriftFilter, DriftHealth, drift_health, list_differences, list_runs
+from operations.drift_selectors import (
+    DriftFilter,
+    DriftHealth,
+    drift_health,
+    list_differences,
+    list_findings,
+    list_runs,
+)
 from operations.models import DriftFinding, DriftRun
 
 from . import vocabulary
 from .action_page import changes_since
-from .addresses import Chip, Choice, address_of, chips_of, choice, one_of, pages_of, plain
+from .addresses import Chip, Choice, address_of, chips_of, choice, one_of, plain
 from .history import Change
+from .paging import MOST_COUNTED, Order, number_of, page_by_key
 
 PAGE = 50  #: differences
 RUNS = 25  #: newest comparisons that stand on the page
+NEWEST = Order("at", newest=True, named="action__public_id", name_of=attrgetter("action.public_id"))
 SCOPES = {
     DriftRun.Scope.SAMPLE.value: gettext_lazy("a sample of all confirmed changes"),
     DriftRun.Scope.DAY.value: gettext_lazy("everything confirmed in the last day"),
@@ -84,16 +92,18 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class DriftPage:
+    """`total` is None where more differ than are counted."""
+
     filters: Filters
     health: DriftHealth
-    total: int
-    page: Page[Any]
+    total: int | None
+    most: int
     differences: Sequence[Difference]
     runs: Sequence[Run]
     chips: Sequence[Chip]
     choices: Sequence[Choice]
     organisations: Sequence[Organisation]
-    pages: dict[str, str]
+    pages: Mapping[str, str]
 
 
 def gather(person: Person, query: QueryDict) -> DriftPage:
@@ -101,19 +111,20 @@ def gather(person: Person, query: QueryDict) -> DriftPage:
     filters = Filters.of(query)
     chosen = asdict(filters)
     organisations = list(access.organisations_with(person, Right.SEE_CASES).order_by("name"))
-    paginator = Paginator(list_differences(person, filters.narrowing), PAGE)
-    page = paginator.get_page(query.get("page"))
+    named = [one for one in organisations if filters.organisation in ("", one.slug)]
+    found = access.within(list_differences(person, filters.narrowing), named)
+    page = page_by_key(found, list_findings(person), NEWEST, query, chosen, size=PAGE)
     return DriftPage(
         filters=filters,
         health=drift_health(),
-        total=paginator.count,
-        page=page,
-        differences=[_difference(finding) for finding in page.object_list],
+        total=number_of(found),
+        most=MOST_COUNTED,
+        differences=[_difference(finding) for finding in page.rows],
         runs=[_run(run, chosen) for run in list_runs(person)[:RUNS]] if organisations else [],
         chips=chips_of(chosen, _labels(filters, organisations)),
         choices=_choices(filters, organisations),
         organisations=organisations,
-        pages=pages_of(page, chosen),
+        pages=page.links,
     )
 
 
@@ -126,7 +137,7 @@ def _difference(finding: DriftFinding) -> Difference:
         owner=owner_of(action.system).get("owner", {}),
         changes=changes_since(finding.differences),
         since=finding.since,  # type: ignore[attr-defined]  # annotated by the selector
-        seen=finding.at,
+        seen=finding.seen,  # type: ignore[attr-defined]
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, Max, Min, Q, QuerySet
+from django.db.models import Case, Count, Exists, Max, Min, Q, QuerySet, When
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -20,9 +20,11 @@ from operations.hook_models import Hook, HookDelivery
 from operations.hooks import HELPDESK, LONGEST_URL, Wanted, given_up, live_tasks
 
 from . import words
-from .addresses import pages_of
+from .paging import Order, page_by_key
 
 PAGE = 50  #: rows
+#: A row has no public id; it is named as the receiver knows it, by case and version.
+NEWEST = Order(newest=True, part="version", named="case__public_id", name_of=attrgetter("case.public_id"))
 
 CHANNELS: dict[str, Promise] = {
     Hook.Channel.WEBHOOK.value: _("Signed webhook"),
@@ -103,7 +105,6 @@ class HookPage:
     failed: int
     arrived: datetime | None
     lines: Sequence[Line]
-    page: Page[HookDelivery]
     pages: Mapping[str, str]
 
 
@@ -122,7 +123,7 @@ def gather(hook: Hook, query: QueryDict) -> HookPage:
     alive = Q(status="waiting", alive=True)
     numbers = (
         rows.filter(status__in=("waiting", "failed"))
-        .annotate(alive=Exists(live_tasks()))
+        .annotate(alive=Case(When(status="waiting", then=Exists(live_tasks())), default=False))
         .aggregate(
             waiting=Count("pk", filter=alive), oldest=Min("created_at", filter=alive), failed=Count("pk", filter=~alive)
         )
@@ -130,8 +131,8 @@ def gather(hook: Hook, query: QueryDict) -> HookPage:
     arrived = rows.filter(status="sent").aggregate(at=Max("settled_at"))["at"]
     only_failed = query.get("failed") == "1"
     listed = given_up(rows) if only_failed else rows.select_related("case")
-    paginator = Paginator(_with_words(listed), PAGE)
-    page = paginator.get_page(query.get("page"))
+    chosen = {"failed": "1"} if only_failed else {}
+    page = page_by_key(_with_words(listed), rows, NEWEST, query, chosen, size=PAGE)
     return HookPage(
         shown=show(hook),
         only_failed=only_failed,
@@ -139,9 +140,8 @@ def gather(hook: Hook, query: QueryDict) -> HookPage:
         oldest=numbers["oldest"],
         failed=numbers["failed"],
         arrived=arrived,
-        lines=[_line(row) for row in page.object_list],
-        page=page,
-        pages=pages_of(page, {"failed": "1"} if only_failed else {}),
+        lines=[_line(row) for row in page.rows],
+        pages=page.links,
     )
 
 

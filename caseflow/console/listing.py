@@ -129,7 +129,8 @@ def list_cases(person: Person, query: QueryDict) -> Listing:
     """Five queries, whatever the number of cases."""
     filters = Filters.of(query)
     organisations = list(access.organisations_with(person, Right.SEE_CASES).order_by("name"))
-    found = _found(person, filters)
+    named = [one for one in organisations if filters.organisation in ("", one.slug)]
+    found = _found(person, filters, named)
     tabs = _tabs(found, person, filters)
     numbers = [tab.number for tab in tabs if tab.number is not None and (not filters.state or tab.chosen)]
     rows = _in_state(found, filters)
@@ -152,13 +153,13 @@ def list_cases(person: Person, query: QueryDict) -> Listing:
 
 def rows_of(person: Person, filters: Filters) -> QuerySet[Case]:
     """Every case of the list in its order, whatever the page; of a short text, too."""
-    found = _found(person, filters, whole=True)
+    found = _found(person, filters, (), whole=True)
     rows = _in_state(found, filters)
     return SORTS[filters.sort].sort(rows)
 
 
-def _found(person: Person, filters: Filters, *, whole: bool = False) -> QuerySet[Case]:
-    cases = access.visible(Case.objects.all(), person, Right.SEE_CASES)
+def _found(person: Person, filters: Filters, named: Sequence[Organisation], *, whole: bool = False) -> QuerySet[Case]:
+    cases = access.within(access.visible(Case.objects.all(), person, Right.SEE_CASES), named)
     if filters.organisation:
         cases = cases.filter(organisation__slug=filters.organisation)
     if filters.process:

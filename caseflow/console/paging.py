@@ -1,14 +1,16 @@
 """Pages by key: a page begins behind the last row of the one before, so it costs the same however far it lies.
 
 In the address the place is the row's public id, with its moment where the list is ordered by one: a row that has moved
-on meanwhile still tells where it stood. Numbers of rows would tell how much others have.
+on meanwhile still tells where it stood. Numbers of rows would tell how much others have. A row without a public id is
+named by that of what it is about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -21,14 +23,24 @@ from .addresses import address_of
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FARTHEST = 253_402_300_799_999_999  #: microseconds; the last year that PostgreSQL and Python both know
+_LARGEST = 2**31 - 1  #: of an integer column
+MOST_COUNTED = 1000  #: rows of a list that are counted for its page; who has more is told so
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Rows by their keys, newest or oldest first, or by a moment (a column, or an annotation) and then their keys."""
+    """Rows by their keys, newest or oldest first, or by a moment (a column, or an annotation) and then their keys.
+
+    `named` is where the public id of a row stands, as a path from its table, and `name_of` reads it from a row. Of rows
+    that share the name of what they are about, an integer column, `part`, or the moment, which is theirs for good,
+    tells which is meant.
+    """
 
     moment: str = ""
     newest: bool = False
+    part: str = ""
+    named: str = "public_id"
+    name_of: Callable[[Any], str] = attrgetter("public_id")
 
     def sort(self, rows: QuerySet[Any], *, turned: bool = False) -> QuerySet[Any]:
         sign = "-" if self.newest is not turned else ""
@@ -37,7 +49,12 @@ class Order:
     def behind(self, place: Place, places: QuerySet[Any], *, turned: bool = False) -> Q:
         """What stands behind a place, or before it."""
         side = "lt" if self.newest is not turned else "gt"
-        key = Q(**{f"pk__{side}": places.order_by().filter(public_id=place.public_id).values("pk")})
+        named = places.order_by("-pk").filter(**{self.named: place.public_id})
+        if self.part:
+            named = named.filter(**{self.part: place.number})
+        elif self.moment and self.named != "public_id":
+            named = named.filter(**{self.moment: place.moment})
+        key = Q(**{f"pk__{side}": named.values("pk")[:1]})
         if not self.moment:
             return key
         # An index is searched by the first condition; the second one only tells equals apart.
@@ -49,23 +66,28 @@ class Place:
     """A row as an address tells of it."""
 
     public_id: str
-    moment: datetime
+    number: int  #: the moment in microseconds since 1970, or the part
+
+    @property
+    def moment(self) -> datetime:
+        return EPOCH + self.number * _MICROSECOND
 
     @classmethod
     def of(cls, text: str, order: Order) -> Place | None:
         """None for what is no place in this order."""
-        public_id, _, moment = text.partition(".")
+        public_id, _, digits = text.partition(".")
         known = bool(PUBLIC_ID.fullmatch(public_id))
-        if not known or bool(moment) is not bool(order.moment) or not (moment or "0").isdecimal():
+        if not known or bool(digits) is not bool(order.moment or order.part) or not (digits or "0").isdecimal():
             return None
-        microseconds = int(moment or "0") if len(moment) < 20 else _FARTHEST + 1
-        return cls(public_id, EPOCH + microseconds * _MICROSECOND) if microseconds <= _FARTHEST else None
+        number = int(digits or "0") if len(digits) < 20 else _FARTHEST + 1
+        return cls(public_id, number) if number <= (_LARGEST if order.part else _FARTHEST) else None
 
     @classmethod
     def at(cls, row: Any, order: Order) -> str:
-        if not order.moment:
-            return str(row.public_id)
-        return f"{row.public_id}.{(getattr(row, order.moment) - EPOCH) // _MICROSECOND}"
+        name = order.name_of(row)
+        if order.part:
+            return f"{name}.{getattr(row, order.part)}"
+        return f"{name}.{(getattr(row, order.moment) - EPOCH) // _MICROSECOND}" if order.moment else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +96,12 @@ class KeyPage:
 
     rows: Sequence[Any]
     links: Mapping[str, str]
+
+
+def number_of(rows: QuerySet[Any]) -> int | None:
+    """How many there are; None where there are more than are counted for a page. One query."""
+    found = rows.order_by()[: MOST_COUNTED + 1].count()
+    return found if found <= MOST_COUNTED else None
 
 
 def page_by_key(

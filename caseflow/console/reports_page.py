@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.core.paginator import Page, Paginator
+from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 from django.utils.translation import gettext
 
@@ -20,10 +20,19 @@ from operations.report_models import Obligation
 from operations.report_selectors import Delivery, deliveries_of, list_obligations
 
 from . import recoveries
-from .addresses import Chip, Choice, chips_of, choice, pages_of, plain
+from .addresses import Chip, Choice, chips_of, choice, plain
+from .paging import MOST_COUNTED, Order, number_of, page_by_key
 from .report_marks import Marks, Standing, standings_of
 
 PAGE = 50  #: obligations
+
+
+def _first_case(obligation: Obligation) -> str:
+    """An obligation has no public id; the case of its first edition has."""
+    return str(obligation.editions.all()[0].case.public_id)
+
+
+NEWEST = Order("period_end", newest=True, named="editions__case__public_id", name_of=_first_case)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +47,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ReportsPage:
+    """`total` is None where there are more than are counted."""
+
     rows: Sequence[Row]
-    page: Page[Obligation]
-    links: dict[str, str]
+    total: int | None
+    most: int
+    links: Mapping[str, str]
     choices: Sequence[Choice]
     chips: Sequence[Chip]
 
@@ -71,19 +83,20 @@ def gather_list(person: Person, query: QueryDict) -> ReportsPage:
     """Organisations, the page with its editions, and three queries for their marks."""
     chosen = {"organisation": plain(query, "organisation", 50)}
     in_sight = list_obligations(person, Right.SEE_CASES) | list_obligations(person, Right.OPEN_DOCUMENTS)
-    owing = Organisation.objects.filter(pk__in=in_sight.order_by().values("organisation")).order_by("name", "pk")
-    organisations = {one.slug: one.name for one in owing}
+    owing = Organisation.objects.filter(Exists(in_sight.order_by().filter(organisation=OuterRef("pk"))))
+    organisations = {one.slug: one.name for one in owing.order_by("name", "pk")}
     rows = in_sight.filter(organisation__slug=chosen["organisation"]) if chosen["organisation"] else in_sight
-    page = Paginator(rows, PAGE).get_page(query.get("page"))
-    obligations = list(page.object_list)
+    page = page_by_key(rows, in_sight, NEWEST, query, chosen, size=PAGE)
+    obligations = page.rows
     newest = {one.pk: list(one.editions.all())[-1] for one in obligations}
     standings = standings_of(newest.values())
     labels = {"organisation": organisations.get(chosen["organisation"], chosen["organisation"])}
     options = choice("organisation", gettext("Organisation"), organisations, chosen["organisation"])
     return ReportsPage(
         rows=[_row(one, standings[newest[one.pk].pk]) for one in obligations],
-        page=page,
-        links=pages_of(page, chosen),
+        total=number_of(rows),
+        most=MOST_COUNTED,
+        links=page.links,
         choices=[options] if len(organisations) > 1 or chosen["organisation"] else [],
         chips=chips_of(chosen, labels),
     )

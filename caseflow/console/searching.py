@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from accounts import access
-from accounts.models import Person
+from accounts.models import Organisation, Person
 from actions.finding import find_actions
 from approvals.selectors import find_proposals
 from caseflow.domain.identifiers import PUBLIC_ID
@@ -71,35 +71,35 @@ class Found:
         return exact.pop() if len(exact) == 1 else ""
 
 
-Finder = Callable[[Person, str], Iterator[Hit]]
+#: Who looks, for what, and the organisations whose cases they see.
+Finder = Callable[[Person, str, Sequence[Organisation]], Iterator[Hit]]
 
 
 def search(person: Person, query: QueryDict) -> Found:
-    """One query for each finder, and one more where nothing was found."""
+    """One query, and one for each finder."""
     text = plain(query, "q", LONGEST)
-    groups = [_group(title, finder, person, text) for title, finder in FINDERS] if text else []
-    found = [group for group in groups if group.hits]
-    reach = bool(found) or access.organisations_with(person, Right.SEE_CASES).exists()
-    return Found(text, found, reach)
+    seen = list(access.organisations_with(person, Right.SEE_CASES))
+    groups = [_group(title, finder, person, text, seen) for title, finder in FINDERS] if text else []
+    return Found(text, [group for group in groups if group.hits], bool(seen) or any(group.hits for group in groups))
 
 
-def _group(title: Promise, finder: Finder, person: Person, text: str) -> Group:
-    hits = list(finder(person, text))
+def _group(title: Promise, finder: Finder, person: Person, text: str, seen: Sequence[Organisation]) -> Group:
+    hits = list(finder(person, text, seen))
     more = reverse("console:cases") + address_of({"q": text}) if finder is _cases and len(hits) > SHOWN else ""
     return Group(str(title), hits[:SHOWN], more)
 
 
-def _cases(person: Person, text: str) -> Iterator[Hit]:
-    for case in find_cases(person, text)[: SHOWN + 1]:
+def _cases(person: Person, text: str, seen: Sequence[Organisation]) -> Iterator[Hit]:
+    for case in access.within(find_cases(person, text), seen)[: SHOWN + 1]:
         yield _case_hit(case, exact=is_name_of(case, text))
 
 
-def _readings(person: Person, text: str) -> Iterator[Hit]:
+def _readings(person: Person, text: str, seen: Sequence[Organisation]) -> Iterator[Hit]:
     for case in find_cases_by_reading(person, text)[: SHOWN + 1]:
         yield _case_hit(case, exact=True)
 
 
-def _proposals(person: Person, text: str) -> Iterator[Hit]:
+def _proposals(person: Person, text: str, seen: Sequence[Organisation]) -> Iterator[Hit]:
     for proposal in find_proposals(person, text)[: SHOWN + 1]:
         case = proposal.case
         yield Hit(
@@ -115,7 +115,7 @@ def _proposals(person: Person, text: str) -> Iterator[Hit]:
         )
 
 
-def _actions(person: Person, text: str) -> Iterator[Hit]:
+def _actions(person: Person, text: str, seen: Sequence[Organisation]) -> Iterator[Hit]:
     for action in find_actions(person, text)[: SHOWN + 1]:
         yield Hit(
             address=reverse("console:action", args=[action.public_id]),
@@ -128,7 +128,7 @@ def _actions(person: Person, text: str) -> Iterator[Hit]:
         )
 
 
-def _documents(person: Person, text: str) -> Iterator[Hit]:
+def _documents(person: Person, text: str, seen: Sequence[Organisation]) -> Iterator[Hit]:
     name = text.upper()
     if not (name.startswith("D-") and PUBLIC_ID.match(name)):
         return

@@ -43,6 +43,11 @@ def proposals_in_sight(person: Person) -> QuerySet[Proposal]:
     )
 
 
+def places(person: Person) -> QuerySet[Proposal]:
+    """Every proposal in sight: one that was decided on meanwhile still tells where it stood in a list."""
+    return access.visible(Proposal.objects.all(), person, Right.SEE_CASES)
+
+
 def proposals_for(person: Person) -> QuerySet[Proposal]:
     """Those that the person may decide on now: has the right, caused none of it, did not approve it before."""
     mine = Decision.objects.filter(proposal=OuterRef("pk"), person=person, kind=Decision.Kind.APPROVE)

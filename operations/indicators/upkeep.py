@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db.models import Count, Min
+from django.db.models import Count, Min, OuterRef, Subquery
 
 from accounts.models import StaffNotice
 from approvals.circuits import list_open
-from audit.models import WaitingEvent
+from audit.models import AuditEvent, WaitingEvent
 from cases.models import WorkerBeat
 from cases.pausing import live_pauses
 from cases.selectors import list_beats
@@ -121,7 +121,9 @@ def staff_mail_failed(within: timedelta) -> int:
 
 def events_unnumbered() -> Waiting:
     """Events of organisations that the sealer has not numbered yet; one query."""
-    return Waiting(**WaitingEvent.objects.aggregate(number=Count("pk"), oldest=Min("event__at")))
+    # Event by event: joined, the planner, which thinks that there are many, may read every event there ever was.
+    moment = AuditEvent.objects.filter(pk=OuterRef("event")).values("at")
+    return Waiting(**WaitingEvent.objects.annotate(at=Subquery(moment)).aggregate(number=Count("pk"), oldest=Min("at")))
 
 
 def failed_notices(within: timedelta) -> list[FailedNotices]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stand.environment import CHECKOUT, FOLDER
-from stand.growth.measuring import ROUNDS, both, measure_pages, measure_path
+from stand.growth.measuring import ROUNDS, both, measure_collector, measure_pages, measure_path
 from stand.growth.result import judged, save, table_of, write_section
 from stand.growth.stock import FEW, MANY, Stock, fill, opened
 
@@ -30,9 +30,11 @@ def main() -> int:
         with both(stock) as (few, many):
             tell("the whole path")
             path = measure_path(few, many, options.rounds)
+            tell("the collector")
+            collector = measure_collector(few, many, options.rounds)
             tell("pages")
             console = measure_pages(few, many, options.rounds, options.pages)
-    found = judged(path, console, **about)
+    found = judged(path, console, collector, **about)
     print("\n".join(table_of(found)))
     if not options.pages:
         save(found, options.out)
@@ -42,17 +44,19 @@ def main() -> int:
 
 
 def figures_of(stock: Stock) -> dict[str, Any]:
-    """How many cases there are, and of how many rows."""
+    """How many cases there are, of how many rows, and what the larger database takes on disk."""
     counted: dict[str, int] = {}
-    rows = 0
+    rows, gigabytes = 0, 0.0
     for name, database in (("few", FEW), ("many", MANY)):
         with stock.administrator(database) as administrator:
             found = administrator.execute("SELECT count(*), count(*) - count(closed_at) FROM cases_case").fetchone()
-            live = administrator.execute("SELECT sum(n_live_tup)::bigint FROM pg_stat_user_tables").fetchone()
+            live = administrator.execute(
+                "SELECT sum(n_live_tup)::bigint, pg_database_size(current_database()) FROM pg_stat_user_tables"
+            ).fetchone()
         assert found is not None and live is not None
         counted |= {name: int(found[0]), f"open_{name}": int(found[1])}
-        rows = round(int(live[0]) / int(found[0]))
-    return {"cases": counted, "rows_a_case": rows}
+        rows, gigabytes = round(int(live[0]) / int(found[0])), round(int(live[1]) / 1e9, 1)
+    return {"cases": counted, "rows_a_case": rows, "gigabytes": gigabytes}
 
 
 def tell(line: str) -> None:

@@ -12,6 +12,7 @@ from stand.environment import CHECKOUT
 from stand.growth.stock import FEW, MANY, Stock
 
 CASES = 12  #: carried in one turn
+COLLECTOR = "collector"  #: among the names of pages
 LOOKS = 3  #: at a page in one turn, of which the cheapest counts
 ROUNDS = 7
 
@@ -78,22 +79,30 @@ def measure_path(few: Asked, many: Asked, rounds: int) -> dict[str, Any]:
 
 def measure_pages(few: Asked, many: Asked, rounds: int, wanted: str = "") -> dict[str, Any]:
     """`console_growth_ratio`: of the page that grows most. The parts are all pages, each with its queries."""
-    names = [name for name in few("pages") if wanted in name]
-    if names != [name for name in many("pages") if wanted in name]:
+    names = [name for name in few("pages") if wanted in name and name != COLLECTOR]
+    if names != [name for name in many("pages") if wanted in name and name != COLLECTOR]:
         raise RuntimeError("the databases do not have the same pages")
-    parts: dict[str, Any] = {}
-    for name in names:
-        queries = [len(asked("queries", name=name)) for asked in (few, many)]
-        sides = []
-        for number in range(rounds):
-            order = (few, many) if number % 2 == 0 else (many, few)
-            found = {id(asked): asked("look", name=name, times=LOOKS) for asked in order}
-            costs = [found[id(asked)] for asked in (few, many)]
-            sides.append(tuple(1000 * (cost["cpu"] + cost["server_cpu"]) for cost in costs))
-        parts[name] = _compared(sides) | {"queries_few": queries[0], "queries_many": queries[1]}
+    parts: dict[str, Any] = {name: _looked_at(name, few, many, rounds) for name in names}
     worst = max(parts.values(), key=lambda part: part["median"])
     same = all(part["queries_few"] == part["queries_many"] for part in parts.values())
     return {name: worst[name] for name in ("median", "min", "max")} | {"same_queries": same, "parts": parts}
+
+
+def measure_collector(few: Asked, many: Asked, rounds: int) -> dict[str, Any]:
+    """`collector_ratio`: of `/metrics`, with its queries."""
+    return _looked_at(COLLECTOR, few, many, rounds)
+
+
+def _looked_at(name: str, few: Asked, many: Asked, rounds: int) -> dict[str, Any]:
+    """One page: milliseconds of processor of this process and its server process together, and how many queries."""
+    queries = [len(asked("queries", name=name)) for asked in (few, many)]
+    sides = []
+    for number in range(rounds):
+        order = (few, many) if number % 2 == 0 else (many, few)
+        found = {id(asked): asked("look", name=name, times=LOOKS) for asked in order}
+        costs = [found[id(asked)] for asked in (few, many)]
+        sides.append(tuple(1000 * (cost["cpu"] + cost["server_cpu"]) for cost in costs))
+    return _compared(sides) | {"queries_few": queries[0], "queries_many": queries[1]}
 
 
 def _compared(sides: list[tuple[float, ...]]) -> dict[str, float]:

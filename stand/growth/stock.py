@@ -22,6 +22,19 @@ from stand.valkey import EmbeddedValkey
 FEW, MANY = "growth_few", "growth_many"  #: the databases
 _STATE = "growth.json"  #: what the folder holds
 
+RUNS = 24  #: comparisons after the newest one
+#: Each finds the same differences again. Otherwise a page that lists one would be compared with one that lists many.
+_COMPARED = """
+WITH newest AS (SELECT * FROM operations_driftrun ORDER BY began_at DESC LIMIT 1),
+runs AS (
+  INSERT INTO operations_driftrun (scope, began_at, ended_at, checked, differing, unreadable, cursor)
+  SELECT scope, began_at + n * interval '1 minute', ended_at + n * interval '1 minute', checked, differing, 0, 0
+  FROM newest, generate_series(1, %s) n ORDER BY n RETURNING id, ended_at)
+INSERT INTO operations_driftfinding (run_id, action_id, differences, is_new, at)
+SELECT runs.id, f.action_id, f.differences, false, runs.ended_at
+FROM runs, operations_driftfinding f JOIN newest ON newest.id = f.run_id ORDER BY runs.id, f.id
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Stock:
@@ -93,10 +106,16 @@ def fill(stock: Stock, *, few: int, many: int, tell: Callable[[str], None]) -> N
             stock.run(MANY, "-m", "tests.growth.copying", "--cases", str(many))
         for database in (FEW, MANY):
             _tidy(stock, database)
-        stock.remember(**wanted, seconds=round(time.monotonic() - begun))
+        stock.remember(compared=0, **wanted, seconds=round(time.monotonic() - begun))
     else:
         for database in (FEW, MANY):
             _migrate(stock, database)
+    if stock.state().get("compared") != RUNS:
+        for database in (FEW, MANY):
+            with stock.administrator(database) as administrator:
+                administrator.execute(_COMPARED, [RUNS])
+                administrator.execute("VACUUM (ANALYZE) operations_driftrun, operations_driftfinding")
+        stock.remember(compared=RUNS)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -34,6 +35,7 @@ from tests.console.conftest import Desk
 from tests.console.seeing import Desks, in_doubt
 from tests.console.test_drift import drifted
 from tests.console.test_ops import QUEUES, beats
+from tests.console.test_paging import rows_of, walk
 from tests.driving import Engine, Story
 from tests.generated.making import make_cases
 from tests.operations.bulks import confirmed, previewed, run_once, stopped
@@ -46,20 +48,26 @@ LENGTHS = ("day", "week", "month")
 #: Page → what it asks in all: the session, the person, four of the frame (reach, counts, health, pauses), its own.
 PRICES = {
     "home": 10, "drift": 12, "help": 6, "metrics": 22, "metrics of a month": 22, "proposers": 14, "ops": 18, "me": 6,
-    "approvals": 8, "approvals of everybody": 8, "proposal": 17,
+    "approvals": 7, "approvals of everybody": 7, "proposal": 17,
     "approve": 18, "reject": 18, "return": 18, "ask-data": 18,
     "audit": 10, "pauses": 10, "pause-end": 9, "people-of": 13, "people-grant": 9, "people-revoke": 10,
     "choose-proposer": 9, "machines": 13, "machine-create": 9, "machine-rotate": 9, "machine-owner": 10,
-    "machine-revoke": 10, "bell-create": 8, "bell-rotate": 9, "hook-create": 8, "hook": 13, "hook-rotate": 9,
+    "machine-revoke": 10, "bell-create": 8, "bell-rotate": 9, "hook-create": 8, "hook": 12, "hook-rotate": 9,
     "actions": 9, "unknown results": 9, "action": 15, "attention": 12, "attention, narrowed": 12,
-    "processes": 8, "process": 10, "search": 7, "search for nothing": 11, "search for many": 10,
-    "bulks": 8, "bulk": 11, "preview": 11, "cases": 11, "cases, narrowed": 11,
+    "processes": 8, "process": 10, "search": 7, "search for nothing": 11, "search for many": 11,
+    "bulks": 7, "bulk": 11, "preview": 11, "cases": 11, "cases, narrowed": 11,
     "case": 29, "case in doubt": 29, "case that stopped": 27,
     "case-timeline": 12, "case-facts": 17, "case-proposals": 18, "order-recovery": 12, "recovery": 24,
     "reports": 14, "report": 24, "report-ask": 9, "report-correct": 9, "document": 12, "schedules": 8, "schedule": 10,
     # Without a frame: parts that are looked at again, a file, and what leads on to another page.
     "case-status": 9, "bulk-status": 5, "process-mermaid": 2, "document-download": 8,
     "sign-in": 2, "people": 3, "machines-first": 3,
+}  # fmt: skip
+
+#: Lists that are paged by another name than their rows' own, or have none: page → module.
+LISTS = {
+    "approvals of everybody": "views.approvals", "bulks": "views.bulk", "drift": "drift_page", "hook": "hooks_page",
+    "reports": "reports_page",
 }  # fmt: skip
 
 
@@ -223,8 +231,13 @@ def prices(reader: Desk, house: House) -> dict[str, int]:
     return found
 
 
-def test_every_page_asks_as_much_for_many_rows_as_for_few(
-    engine: Engine, desk: Desks, as_owner: psycopg.Connection[Any], settings: Any, tmp_path: Path
+def test_every_page_asks_as_much_for_many_rows_as_for_few_and_every_list_goes_on_and_back(
+    engine: Engine,
+    desk: Desks,
+    as_owner: psycopg.Connection[Any],
+    settings: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     house, reader = House(engine, as_owner, settings, tmp_path), desk("everybody")
     for _ in range(2):
@@ -232,3 +245,11 @@ def test_every_page_asks_as_much_for_many_rows_as_for_few(
         found = prices(reader, house)
         assert {name: (price, PRICES.get(name)) for name, price in found.items() if price != PRICES.get(name)} == {}
         assert found.keys() == PRICES.keys()
+    addresses = house.addresses()
+    for name, module in LISTS.items():
+        monkeypatch.setattr(f"caseflow.console.{module}.PAGE", 1000)
+        whole = rows_of(reader.get(addresses[name]).html)
+        monkeypatch.setattr(f"caseflow.console.{module}.PAGE", max(1, len(whole) // 3))
+        forward, last = walk(reader, addresses[name], "next")
+        assert ([row for page in forward for row in page], len(forward) >= 3) == (whole, True), name
+        assert walk(reader, last, "prev")[0] == forward[::-1], name

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access
+from accounts.models import Person
 from accounts.principal import actor_of
 from actions.selectors import list_actions, timeline
 from approvals.selectors import list_proposals
@@ -60,6 +61,8 @@ class CasesView(ApiView):
             subject=query.subject,
         )
         rows = list_cases(self.principal, wanted)
+        if isinstance(self.principal, Person):
+            rows = access.within(rows, list(access.organisations_with(self.principal, Right.SEE_CASES)))
         places = access.visible(Case.objects.all(), self.principal, Right.SEE_CASES)
         page = page_of(rows, places, request, after=query.after, limit=query.limit)
         return Response(shapes.CasePageSerializer(page).data)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.models import Person
 from caseflow.console import waiting
 from caseflow.console.door import console_page, get_proposal, person_of, render_page
+from caseflow.console.paging import Order, page_by_key
 from caseflow.console.proposal_page import JustDecided, find_just_decided, gather
 from caseflow.domain.errors import NotFound
 
 from .deciding import context_of, view_of
 
 PAGE = 50  #: proposals
+FIRST_TO_EXPIRE = Order("valid_until")
 
 
 @require_safe
@@ -24,7 +25,8 @@ def proposals(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
     everything = request.GET.get("view") == "all"
     found = waiting.proposals_in_sight(person) if everything else waiting.proposals_for(person)
-    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    places, chosen = waiting.places(person), {"view": "all" if everything else ""}
+    page = page_by_key(found, places, FIRST_TO_EXPIRE, request.GET, chosen, size=PAGE)
     return render_page(request, "console/approvals/list.html", {"page": page, "everything": everything})
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -19,6 +18,7 @@ from caseflow.console.bulk_page import ConfirmForm
 from caseflow.console.door import console_page, person_of, render_page, render_part
 from caseflow.console.limiting import limit
 from caseflow.console.listing import Filters, rows_of
+from caseflow.console.paging import Order, page_by_key
 from caseflow.console.problems import input_sentence
 from caseflow.domain.bulk import MAX_CASES, BulkKind
 from caseflow.domain.errors import BadInput, BulkNotPossible
@@ -33,10 +33,9 @@ PAGE = 50  #: bulks
 @require_safe
 @console_page
 def bulks(request: HttpRequest) -> HttpResponse:
-    page = Paginator(list_bulks(person_of(request)), PAGE).get_page(request.GET.get("page"))
-    return render_page(
-        request, "console/bulk/list.html", {"page": page, "rows": bulk_page.rows_of(list(page.object_list))}
-    )
+    found = list_bulks(person_of(request))
+    page = page_by_key(found, found, Order(newest=True), request.GET, {}, size=PAGE)
+    return render_page(request, "console/bulk/list.html", {"links": page.links, "rows": bulk_page.rows_of(page.rows)})
 
 
 @require_POST
