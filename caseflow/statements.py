@@ -59,7 +59,8 @@ def rows_of(statement: str, values: Values = ()) -> list[Row]:
 def soon(statement: str, values: Values = (), then: Callable[[list[Row]], None] | None = None) -> None:
     """Run a statement whose rows nobody needs at once: it waits for the next one of its transaction, or its COMMIT.
 
-    What is wrong with it is raised there, and nothing is committed. `then` gets its rows.
+    What is wrong with it is raised there, and nothing is committed. `then` gets its rows; what it raises takes nothing
+    back where the statement left with the COMMIT. A cursor of Django's that was made before runs before it.
     """
     django = _connected()
     if django.queries_logged or django.execute_wrappers or django.get_autocommit():
@@ -75,6 +76,8 @@ def soon(statement: str, values: Values = (), then: Callable[[list[Row]], None] 
 def rows_of_each(*statements: tuple[str, Values]) -> list[list[Row]]:
     """The rows of several statements, which follow one another but travel together; each sees what was committed
     before it began."""
+    if not statements:
+        return []
     found: list[list[Row]] = []
     for statement, values in statements[:-1]:
         soon(statement, values, found.append)

@@ -48,14 +48,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super().create_cursor(name)
 
     def _commit(self) -> None:
-        if self.connection is not None:
+        if self.connection is None:
+            return
+        try:
             with debug_transaction(self, "COMMIT"), self.wrap_database_errors:
                 self.trips.commit()
-            self._answered = time.monotonic()
+        except BaseException:
+            if self.connection.closed:
+                # Django looks for a lost connection behind errors of the database only, not behind a time limit: it
+                # would go on with this one, and with a transaction that is none.
+                self.close()
+            raise
+        self._answered = time.monotonic()
 
     def _rollback(self) -> None:
         self._forget()
         super()._rollback()  # type: ignore[misc]
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        self._forget()  # said since the savepoint: making it sent what waited before
+        super()._savepoint_rollback(sid)  # type: ignore[misc]
 
     def _close(self) -> None:
         self._forget()

@@ -45,7 +45,11 @@ class _Moment(Loader):
     """timestamptz as it comes from a session in UTC, as all of Django's are: read by C, not by a pattern."""
 
     def load(self, data: Any) -> datetime:
-        return datetime.fromisoformat(bytes(data).decode())
+        text = bytes(data).decode()
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            raise errors.DataError(f"no moment between the years 1 and 9999: {text!r}") from None
 
 
 _BEGIN, _COMMIT = _Said(b"BEGIN"), _Said(b"COMMIT")
@@ -75,7 +79,8 @@ class Trips:
         return self._rows(said, self._pgconn.exec_prepared(said.name, said.values, said.formats))
 
     def soon(self, statement: str, values: Values, then: Callable[[list[Row]], None] | None) -> None:
-        """The statement waits for the next trip of this transaction, at the latest that of its COMMIT."""
+        """The statement waits for the next trip of this transaction, at the latest that of its COMMIT. What `then`
+        raises is raised by that trip: after COMMIT it takes nothing back."""
         said = self._said(statement, values, then)  # first: what is prepared for it sends what waited until now
         self.waiting.append(said)
 
@@ -102,11 +107,11 @@ class Trips:
         given: Any = values if places is None else [values[place] for place in places]  # type: ignore[call-overload]
         adaptation = self._adaptation
         dumped = adaptation.dump_sequence(given, [PyFormat.AUTO] * len(given))
-        types = tuple(adaptation.types or ())
+        types, formats = tuple(adaptation.types or ()), adaptation.formats  # whatever is sent by preparing has others
         name = b""
         if self.raw.prepare_threshold is not None:
             name = self._names.get((query, types)) or self._prepared(query, types)
-        return _Said(query, types, dumped, adaptation.formats, name, then)
+        return _Said(query, types, dumped, formats, name, then)
 
     def _prepared(self, query: bytes, types: tuple[int, ...]) -> bytes:
         if self.waiting:

@@ -17,6 +17,7 @@ from . import (
     reports,
     signing_in,
     tasks,
+    trips,
     watching,
 )
 
@@ -132,6 +133,7 @@ PROTECTIONS = (
 MUTATIONS = (
     *cases.MUTATIONS,
     *tasks.MUTATIONS,
+    *trips.MUTATIONS,
     *approvals.MUTATIONS,
     *model.MUTATIONS,
     *actions.MUTATIONS,

@@ -133,8 +133,8 @@ MUTATIONS = (
         name="the subject is reserved after the reading",
         protects="reserve before reading",
         file="actions/executing.py",
-        old="    return reserved(lease, find_planned(lease, effects_only=True))\n",
-        new="    return find_planned(lease, effects_only=True)\n",
+        old="    return ask_for_planned(lease, effects_only=True, reserve=True)\n",
+        new="    return ask_for_planned(lease, effects_only=True)\n",
         doors=(
             Change(
                 "actions/executing.py",
@@ -148,7 +148,7 @@ MUTATIONS = (
                 "    readings = read_now(lease.case.definition, planned.intake, names, revision=planned.revision)\n"
                 "    from django.db import transaction\n\n"
                 "    with transaction.atomic():\n"
-                "        planned = reserved(lease, planned)\n"
+                "        planned = ask_for_planned(lease, effects_only=True, reserve=True).answered()\n"
                 "    if planned.busy:\n"
                 "        return _wait_for_subject(lease, planned)\n"
                 '    failpoint("execute.before_begin"',
@@ -161,10 +161,12 @@ MUTATIONS = (
         name="the send does not wait for a withdrawal",
         protects="lock in begin_call against withdrawal",
         file="actions/beginning.py",
-        old="        case = lock_case(lease.case.id)\n",
+        old="        gate_of(caps, planned.spec.system), locking(case.id), checking, *counting\n",
         new=(
-            "        from cases.models import Case\n\n"
-            "        case = CaseRow.of_case(Case.objects.get(pk=lease.case.id))\n"
+            "        gate_of(caps, planned.spec.system),\n"
+            '        (locking(case.id)[0].replace("FOR NO KEY UPDATE", ""), [case.id]),\n'
+            "        checking,\n"
+            "        *counting,\n"
         ),
         doors=(ANY_MOVE,),
         caught_by=(f"{HERE}::test_a_send_waits_for_a_withdrawal_that_is_being_stored_and_then_sends_nothing",),
@@ -174,10 +176,49 @@ MUTATIONS = (
         name="the send does not take the gate",
         protects="gate against a pause",
         file="actions/beginning.py",
-        old="        hold_gate(caps, planned.spec.system)\n",
-        new="",
+        old="        gate_of(caps, planned.spec.system), locking(case.id), checking, *counting\n",
+        new='        ("SELECT 1", ()), locking(case.id), checking, *counting\n',
         caught_by=(f"{WITHDRAWING}::test_a_stop_that_holds_the_gate_first_is_seen_by_the_send_that_waits_for_it",),
         why="a request could leave after the pause was stored",
+    ),
+    Mutation(
+        name="the send takes the gate after its checks",
+        protects="gate against a pause",
+        file="actions/beginning.py",
+        old=(
+            "    _gate, (locked,), (found,), *approvals = rows_of_each(\n"
+            "        gate_of(caps, planned.spec.system), locking(case.id), checking, *counting\n"
+        ),
+        new=(
+            "    (locked,), (found,), *approvals, _gate = rows_of_each(\n"
+            "        locking(case.id), checking, *counting, gate_of(caps, planned.spec.system)\n"
+        ),
+        caught_by=(f"{WITHDRAWING}::test_a_stop_that_holds_the_gate_first_is_seen_by_the_send_that_waits_for_it",),
+        why="the send would wait for a stop it does not see",
+    ),
+    Mutation(
+        name="the send locks the case after its checks",
+        protects="lock in begin_call against withdrawal",
+        file="actions/beginning.py",
+        old=(
+            "    _gate, (locked,), (found,), *approvals = rows_of_each(\n"
+            "        gate_of(caps, planned.spec.system), locking(case.id), checking, *counting\n"
+        ),
+        new=(
+            "    _gate, (found,), (locked,), *approvals = rows_of_each(\n"
+            "        gate_of(caps, planned.spec.system), checking, locking(case.id), *counting\n"
+        ),
+        # What moved is told by the case's version, too.
+        doors=(
+            ANY_MOVE,
+            Change(
+                "actions/beginning.py",
+                "    if case.version != lease.generation or case.state not in states:\n",
+                "    if False:\n",
+            ),
+        ),
+        caught_by=(f"{HERE}::test_a_send_waits_for_a_withdrawal_that_is_being_stored_and_then_sends_nothing",),
+        why="the checks would look at what the withdrawal is about to change",
     ),
     Mutation(
         name="a change of roles does not take the gate",
@@ -219,8 +260,8 @@ MUTATIONS = (
         name="a dismissed approver counts",
         protects="right at the send",
         file="actions/beginning.py",
-        old="    return len(_COUNTED.ask(case.organisation_id, planned.proposal_id, policy.right)) >=",
-        new="    return True or 0 >=",
+        old="    return CaseRow.of(locked), found, sum(map(len, approvals))\n",
+        new="    return CaseRow.of(locked), found, quorum_of(planned.snapshot)\n",
         caught_by=(f"{EXECUTING}::test_an_approver_who_lost_the_right_before_the_send_is_not_counted",),
         why="the approval of somebody who was dismissed would still send",
     ),

@@ -20,6 +20,7 @@ from caseflow.domain.canonical import (
     canonical_bytes,
     digest_of,
     keyed_digest,
+    normalised,
     parse_json,
 )
 from caseflow.domain.errors import BadInput, TooLarge
@@ -56,6 +57,45 @@ def test_what_is_read_back_is_written_the_same(value: Any) -> None:
     once = written(value)
     assert canonical_bytes(json.loads(once)) == once
     assert canonical_bytes(parse_json(once)) == once
+
+
+#: Also what is refused, what is at a limit or beyond it, and what NFC writes otherwise.
+ODD_TEXTS = st.text(st.characters(), max_size=6) | st.sampled_from(
+    ["e\u0301", "\u212b", "\x00", "\ud800", "\U0001f600", "\uffff", "x" * MAX_TEXT, "x" * (MAX_TEXT + 1)]
+)
+ODD_LEAVES = ODD_TEXTS | st.none() | st.booleans() | st.integers(-MAX_INTEGER - 1, MAX_INTEGER + 1) | st.floats()
+ODD_VALUES = st.recursive(
+    ODD_LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner)
+        | st.dictionaries(ODD_TEXTS, inner, max_size=4)
+        | st.integers(MAX_ITEMS, MAX_ITEMS + 1).map(lambda items: ["x"] * items)
+    ),
+    max_leaves=12,
+)
+
+
+def by_the_walk(value: Any) -> Any:
+    try:
+        return rfc8785.dumps(normalised(value))
+    except BadInput as error:
+        return error.code, error.params
+
+
+def as_written(value: Any) -> Any:
+    try:
+        return canonical_bytes(value)
+    except BadInput as error:
+        return error.code, error.params
+
+
+@often
+@given(ODD_VALUES, st.integers(0, MAX_DEPTH + 1))
+def test_the_short_way_writes_and_refuses_what_the_walk_does(value: Any, depth: int) -> None:
+    for _ in range(depth):
+        value = [value]
+    assert as_written(value) == by_the_walk(value)
 
 
 @often

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from accounts.principal import SYSTEM
 from accounts.services import grant_role
@@ -28,6 +29,7 @@ from cases.models.task import SLOW
 from cases.rows import lock_case
 from cases.supplying import supply_data
 from cases.working import work_on
+from tests.actions.test_protections import somebody_waits_for_us
 from tests.cases.test_moments import at, silence_is_noticed
 from tests.driving import Engine, Killed, Story, together
 
@@ -158,6 +160,38 @@ def test_data_supplied_while_a_proposer_is_asked_has_the_new_subject_read_before
     assert not Proposal.objects.filter(case_id=story.id, snapshot__contains=story.subscription.encode()).exists()
     assert (story.state, story.case.ending) == ("CLOSED_NO_CHANGE", "already_active")
     assert story.case.subject == other.subscription
+
+
+def test_data_that_is_being_stored_when_the_proposers_answer_comes_is_waited_for_and_seen(
+    engine: Engine, oracle: Oracle
+) -> None:
+    oracle.chosen("rules")
+    other = engine.open(subscription={"status": "active"})
+    story = engine.open(about=None)
+    storing, settled = threading.Event(), threading.Event()
+    waited: list[bool] = []
+
+    def supply() -> None:
+        with transaction.atomic():
+            supply_data(case_id=story.id, data=about(other), actor=SYSTEM)
+            storing.set()
+            while not somebody_waits_for_us() and not settled.is_set():
+                pass
+            waited.append(not settled.is_set())
+        connection.close()
+
+    thread = threading.Thread(target=supply)
+
+    def begin_to_supply() -> None:
+        thread.start()
+        assert storing.wait(10)
+
+    with once_at("propose.answered", begin_to_supply):
+        story.run()
+    settled.set()
+    thread.join(10)
+    assert waited == [True]
+    assert (story.state, story.case.ending) == ("CLOSED_NO_CHANGE", "already_active")
 
 
 def test_an_answer_that_comes_after_the_case_went_on_adds_nothing_to_the_plan_that_stands(
