@@ -51,7 +51,7 @@ def rows_of(statement: str, values: Values = ()) -> list[Row]:
     django = _connected()
     if django.queries_logged or django.execute_wrappers:
         return _watched(django, statement, values)
-    django.validate_no_broken_transaction()
+    _refuse_in_a_broken_transaction(django)
     with django.wrap_database_errors:
         return django.trips.rows(statement, values)
 
@@ -60,7 +60,7 @@ def soon(statement: str, values: Values = (), then: Callable[[list[Row]], None] 
     """Run a statement whose rows nobody needs at once: it waits for the next one of its transaction, or its COMMIT.
 
     What is wrong with it is raised there, and nothing is committed. `then` gets its rows; what it raises takes nothing
-    back where the statement left with the COMMIT. A cursor of Django's that was made before runs before it.
+    back where the statement left with the COMMIT.
     """
     django = _connected()
     if django.queries_logged or django.execute_wrappers or django.get_autocommit():
@@ -68,7 +68,7 @@ def soon(statement: str, values: Values = (), then: Callable[[list[Row]], None] 
         if then is not None:
             then(rows)
         return
-    django.validate_no_broken_transaction()
+    _refuse_in_a_broken_transaction(django)
     with django.wrap_database_errors:
         django.trips.soon(statement, values, then)
 
@@ -97,7 +97,7 @@ class Question:
     def asked(self) -> Answer:
         """The question leaves with the next statement, or with COMMIT."""
         answer = Answer(self.meaning)
-        soon(self.statement, self.values, answer.rows.extend)
+        soon(self.statement, self.values, answer.told.append)
         return answer
 
     def answered(self) -> Any:
@@ -107,13 +107,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question has found, once it was sent."""
+    """What a question has found; asked for earlier than that, it sends what waits."""
 
     meaning: Callable[[list[Row]], Any]
-    rows: list[Row] = field(default_factory=list)
+    told: list[list[Row]] = field(default_factory=list)
 
     def value(self) -> Any:
-        return self.meaning(self.rows)
+        if not self.told:
+            django = _connected()
+            with django.wrap_database_errors:
+                django.trips.send()
+        return self.meaning(self.told[0])
 
 
 def _connected() -> DatabaseWrapper:
@@ -123,6 +127,11 @@ def _connected() -> DatabaseWrapper:
     if django.connection is None:
         django.ensure_connection()
     return django
+
+
+def _refuse_in_a_broken_transaction(django: DatabaseWrapper) -> None:
+    if django.needs_rollback and django.in_atomic_block:
+        django.validate_no_broken_transaction()
 
 
 def _watched(django: DatabaseWrapper, statement: str, values: Values) -> list[Row]:

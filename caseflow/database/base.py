@@ -5,9 +5,11 @@ Whatever Django sends by itself comes after what was said before it, and a COMMI
 
 from __future__ import annotations
 
+import select
 import time
 from typing import Any
 
+from django.db import ProgrammingError
 from django.db.backends.postgresql import base
 from django.db.backends.utils import debug_transaction
 from psycopg import pq
@@ -30,12 +32,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return trips
 
     def is_usable(self) -> bool:
-        """A connection that has just answered is not asked again."""
-        if self.connection is not None and time.monotonic() - self._answered < ANSWERED_JUST_NOW:
-            return not self.connection.closed
+        """A connection that has just answered is asked again only where the server has said something since: that can
+        be but its farewell."""
+        here = self.connection is not None and not self.connection.closed
+        if here and time.monotonic() - self._answered < ANSWERED_JUST_NOW:
+            said = select.poll()
+            said.register(self.connection.pgconn.socket, select.POLLIN)
+            if not said.poll(0):
+                return True
         return super().is_usable()
 
+    def validate_no_broken_transaction(self) -> None:
+        """Asked by Django before each of its own statements, also of a cursor that was made long ago."""
+        super().validate_no_broken_transaction()
+        if self._trips is not None and self._trips.waiting:
+            self._trips.send()
+
     def _set_autocommit(self, autocommit: bool) -> None:
+        if self._trips is not None and self._trips.waiting:
+            # Nobody may commit later what was said in a transaction that ended without its COMMIT.
+            self._forget()
+            raise ProgrammingError("statements wait for the COMMIT of a transaction that is left")
         if self.connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
             super()._set_autocommit(autocommit)  # type: ignore[misc]
         else:
@@ -54,6 +71,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             with debug_transaction(self, "COMMIT"), self.wrap_database_errors:
                 self.trips.commit()
         except BaseException:
+            self._forget()
             if self.connection.closed:
                 # Django looks for a lost connection behind errors of the database only, not behind a time limit: it
                 # would go on with this one, and with a transaction that is none.

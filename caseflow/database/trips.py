@@ -179,8 +179,8 @@ class Trips:
             raise errors.OperationalError(answer.get_error_message(), info=answer)
         error = errors.error_from_result(answer, encoding=self.raw.info.encoding)
         if error.sqlstate in _PREPARE_ANEW:
-            # Whoever tries again prepares it anew.
-            self._names.pop((said.query, said.types), None)
+            # Whoever tries again prepares it anew, and the others with it: one failure for all of them.
+            self._names.clear()
         raise error
 
 

@@ -10,10 +10,18 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import DatabaseError, OperationalError, close_old_connections, connection, transaction
+from django.db import (
+    DatabaseError,
+    OperationalError,
+    ProgrammingError,
+    close_old_connections,
+    connection,
+    transaction,
+)
+from django.test.utils import CaptureQueriesContext
 
 from caseflow.database import base
-from caseflow.statements import row_of, rows_of, run, soon
+from caseflow.statements import Question, row_of, rows_of, run, soon
 
 KEEP = "INSERT INTO trips.note (text) VALUES (%s)"
 GATE = 4822
@@ -142,14 +150,61 @@ def test_a_connection_keeps_so_many_statements_and_no_more(notes: Notes, monkeyp
 
 
 def test_a_connection_is_asked_whether_it_is_there_unless_it_has_just_answered(
-    notes: Notes, end_connection: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
     monkeypatch.setattr(base.time, "monotonic", lambda: now[0])
     with transaction.atomic():
         run(KEEP, ["answered"])
-    end_connection()
+    asked: list[bool] = []
+    monkeypatch.setattr(base.base.DatabaseWrapper, "is_usable", lambda _self: asked.append(True) or True)
     now[0] += base.ANSWERED_JUST_NOW - 0.01
     assert connection.is_usable()
+    assert not asked
     now[0] += 0.02
+    assert connection.is_usable()
+    assert asked
+
+
+def test_a_connection_that_has_just_answered_and_was_ended_is_not_taken_for_usable(
+    notes: Notes, end_connection: Callable[[], None]
+) -> None:
+    with transaction.atomic():
+        run(KEEP, ["answered"])
+    end_connection()
     assert not connection.is_usable()
+    close_old_connections()
+    run(KEEP, ["later"])
+    assert notes() == ["answered", "later"]
+
+
+def test_what_waits_when_its_transaction_is_left_without_a_commit_is_stored_by_nobody(notes: Notes) -> None:
+    run(KEEP, ["first"])
+    connection.set_autocommit(False)
+    soon(KEEP, ["waiting"])
+    with pytest.raises(ProgrammingError):
+        connection.set_autocommit(True)
+    connection.set_autocommit(True)
+    run(KEEP, ["later"])
+    assert notes() == ["first", "later"]
+
+
+def test_a_cursor_that_was_made_before_comes_after_what_waits(notes: Notes) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        soon(KEEP, ["waiting"])
+        cursor.execute("SELECT text FROM trips.note")
+        assert cursor.fetchall() == [("waiting",)]
+
+
+def test_whoever_begins_to_watch_queries_sees_them_after_what_waits(notes: Notes) -> None:
+    with transaction.atomic():
+        soon(KEEP, ["waiting"])
+        with CaptureQueriesContext(connection):
+            assert rows_of("SELECT text FROM trips.note") == [("waiting",)]
+
+
+def test_an_answer_that_is_asked_for_before_its_question_was_sent_sends_it(notes: Notes) -> None:
+    with transaction.atomic():
+        soon(KEEP, ["waiting"])
+        answer = Question("SELECT text FROM trips.note", (), lambda rows: rows[0][0]).asked()
+        assert answer.value() == "waiting"
