@@ -5,6 +5,7 @@ from django.db import migrations
 
 class Migration(migrations.Migration):
     atomic = False  # for CONCURRENTLY
+    safe_because = "a table of some hundred rows, and its index is made beside running work"
 
     dependencies = [
         ("accounts", "0006_watched"),

@@ -15,7 +15,7 @@ from approvals.models import Decision
 from audit.models import AuditEvent
 from caseflow.domain.roles import Role
 from cases.models import Case
-from cases.observing import known_of, read_now, store_readings
+from cases.observing import ask_what_is_known, read_now, store_readings
 from tests.driving import Engine, Story, hooks, together
 from tests.factories import make_organisation, make_person
 
@@ -236,7 +236,7 @@ def test_after_the_request_was_sent_it_is_too_late_and_the_answer_names_it(story
 
 def test_a_fact_that_changed_stands_beside_the_one_in_the_snapshot(story: Story, approver: Caller) -> None:
     story.change("payments", status="refunded")
-    known = known_of(story.id)
+    known = ask_what_is_known(story.id).answered()
     readings = read_now(story.row.definition, known.intake, revision=known.revision)
     store_readings(story.id, readings, at=story.engine.now())
 
