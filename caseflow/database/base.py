@@ -46,7 +46,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Asked by Django before each of its own statements, also of a cursor that was made long ago."""
         super().validate_no_broken_transaction()
         if self._trips is not None and self._trips.waiting:
-            self._trips.send()
+            with self.wrap_database_errors:  # Django asks before it wraps
+                self._trips.send()
 
     def _set_autocommit(self, autocommit: bool) -> None:
         if self._trips is not None and self._trips.waiting:

@@ -42,9 +42,12 @@ MUTATIONS = (
         name="a cursor of Django's overtakes what waits",
         protects="order of statements",
         file="caseflow/database/base.py",
-        old="        if self._trips is not None and self._trips.waiting:\n",
-        new="        if False:\n",
-        caught_by=(f"{WAITING}::test_a_cursor_of_django_comes_after_what_waits",),
+        old=(
+            "            with self.wrap_database_errors:  # Django asks before it wraps\n"
+            "                self._trips.send()\n"
+        ),
+        new="            pass\n",
+        caught_by=(f"{LOSING}::test_a_cursor_that_was_made_before_comes_after_what_waits",),
         why="a query would not see what was stored before it",
     ),
     Mutation(
@@ -116,11 +119,32 @@ MUTATIONS = (
         why="after a migration every worker would fail until it is started again",
     ),
     Mutation(
+        name="nobody hears that the server has gone",
+        protects="a dead connection is replaced",
+        file="caseflow/database/base.py",
+        old="            if not said.poll(0):\n",
+        new="            if True:\n",
+        caught_by=(f"{LOSING}::test_a_connection_that_has_just_answered_and_was_ended_is_not_taken_for_usable",),
+        why="a task would fail for a connection of which everybody could know that it is gone",
+    ),
+    Mutation(
+        name="what waits outlives a transaction that is left",
+        protects="a rollback takes everything back",
+        file="caseflow/database/base.py",
+        old=(
+            "        if self._trips is not None and self._trips.waiting:\n"
+            "            # Nobody may commit later what was said in a transaction that ended without its COMMIT.\n"
+        ),
+        new="        if False:\n",
+        caught_by=(f"{LOSING}::test_what_waits_when_its_transaction_is_left_without_a_commit_is_stored_by_nobody",),
+        why="the next transaction would store what nobody had committed",
+    ),
+    Mutation(
         name="a connection is never asked whether it is there",
         protects="a dead connection is replaced",
         file="caseflow/database/base.py",
-        old="        if self.connection is not None and time.monotonic() - self._answered < ANSWERED_JUST_NOW:\n",
-        new="        if self.connection is not None:\n",
+        old="        if here and time.monotonic() - self._answered < ANSWERED_JUST_NOW:\n",
+        new="        if here:\n",
         caught_by=(f"{LOSING}::test_a_connection_is_asked_whether_it_is_there_unless_it_has_just_answered",),
         why="every worker would fail once after a restart of the database",
     ),
