@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import select
 import time
-from typing import Any
 
 from django.db import ProgrammingError
 from django.db.backends.postgresql import base
@@ -46,12 +45,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Asked by Django before each of its own statements, also of a cursor that was made long ago."""
         super().validate_no_broken_transaction()
         if self._trips is not None and self._trips.waiting:
-            with self.wrap_database_errors:  # Django asks before it wraps
+            with self.wrap_database_errors:
                 self._trips.send()
 
     def _set_autocommit(self, autocommit: bool) -> None:
         if self._trips is not None and self._trips.waiting:
-            # Nobody may commit later what was said in a transaction that ended without its COMMIT.
+            # Nobody may commit later what was said in a transaction that was left.
             self._forget()
             raise ProgrammingError("statements wait for the COMMIT of a transaction that is left")
         if self.connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
@@ -59,11 +58,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         else:
             # What psycopg's own does where no transaction is open, without its lock: the connection is this thread's.
             self.connection._autocommit = autocommit
-
-    def create_cursor(self, name: str | None = None) -> Any:
-        if self._trips is not None and self._trips.waiting:
-            self._trips.send()
-        return super().create_cursor(name)
 
     def _commit(self) -> None:
         if self.connection is None:

@@ -1,6 +1,6 @@
 """Trips to the database: what waits is neither lost nor overtaken, and a broken exchange ends its connection."""
 
-from .mutation import Mutation
+from .mutation import Change, Mutation
 
 WAITING = "tests/database/test_waiting.py"
 LOSING = "tests/database/test_losing.py"
@@ -42,12 +42,9 @@ MUTATIONS = (
         name="a cursor of Django's overtakes what waits",
         protects="order of statements",
         file="caseflow/database/base.py",
-        old=(
-            "            with self.wrap_database_errors:  # Django asks before it wraps\n"
-            "                self._trips.send()\n"
-        ),
-        new="            pass\n",
-        caught_by=(f"{LOSING}::test_a_cursor_that_was_made_before_comes_after_what_waits",),
+        old="waiting:\n            with self.wrap_database_errors:\n",
+        new="waiting and False:\n            with self.wrap_database_errors:\n",
+        caught_by=(f"{WAITING}::test_a_cursor_of_django_comes_after_what_waits",),
         why="a query would not see what was stored before it",
     ),
     Mutation(
@@ -119,27 +116,6 @@ MUTATIONS = (
         why="after a migration every worker would fail until it is started again",
     ),
     Mutation(
-        name="nobody hears that the server has gone",
-        protects="a dead connection is replaced",
-        file="caseflow/database/base.py",
-        old="            if not said.poll(0):\n",
-        new="            if True:\n",
-        caught_by=(f"{LOSING}::test_a_connection_that_has_just_answered_and_was_ended_is_not_taken_for_usable",),
-        why="a task would fail for a connection of which everybody could know that it is gone",
-    ),
-    Mutation(
-        name="what waits outlives a transaction that is left",
-        protects="a rollback takes everything back",
-        file="caseflow/database/base.py",
-        old=(
-            "        if self._trips is not None and self._trips.waiting:\n"
-            "            # Nobody may commit later what was said in a transaction that ended without its COMMIT.\n"
-        ),
-        new="        if False:\n",
-        caught_by=(f"{LOSING}::test_what_waits_when_its_transaction_is_left_without_a_commit_is_stored_by_nobody",),
-        why="the next transaction would store what nobody had committed",
-    ),
-    Mutation(
         name="a connection is never asked whether it is there",
         protects="a dead connection is replaced",
         file="caseflow/database/base.py",
@@ -149,11 +125,34 @@ MUTATIONS = (
         why="every worker would fail once after a restart of the database",
     ),
     Mutation(
+        name="a connection that said farewell just now is taken for usable",
+        protects="a dead connection is replaced",
+        file="caseflow/database/base.py",
+        old="            if not said.poll(0):\n                return True\n",
+        new="            return True\n",
+        caught_by=(f"{LOSING}::test_a_connection_that_has_just_answered_and_was_ended_is_not_taken_for_usable",),
+        why="a page after a restart of the database would be an error",
+    ),
+    Mutation(
+        name="what a left transaction said is committed by the next one",
+        protects="a rollback takes everything back",
+        file="caseflow/database/base.py",
+        old='            raise ProgrammingError("statements wait for the COMMIT of a transaction that is left")\n',
+        new="",
+        doors=(
+            Change(
+                "caseflow/database/base.py", "was left.\n            self._forget()\n", "was left.\n            pass\n"
+            ),
+        ),
+        caught_by=(f"{LOSING}::test_what_waits_when_its_transaction_is_left_without_a_commit_is_stored_by_nobody",),
+        why="a stranger's COMMIT would store half of what was interrupted",
+    ),
+    Mutation(
         name="text is written in the form it came in",
         protects="one way to write a value",
         file="caseflow/domain/canonical.py",
         old='(unicodedata.is_normalized("NFC", value) and not _SURROGATE.search(value))',
-        new="not _SURROGATE.search(value)",
+        new="(not _SURROGATE.search(value))",
         caught_by=(
             f"{CANONICAL}::test_the_short_way_writes_and_refuses_what_the_walk_does",
             f"{CANONICAL}::test_the_order_of_keys_and_the_form_of_letters_do_not_matter",
@@ -166,7 +165,10 @@ MUTATIONS = (
         file="caseflow/domain/canonical.py",
         old="        if not keys.isascii():\n            return False\n",
         new="",
-        caught_by=(f"{CANONICAL}::test_the_short_way_writes_and_refuses_what_the_walk_does",),
+        caught_by=(
+            f"{CANONICAL}::test_the_short_way_writes_and_refuses_what_the_walk_does",
+            f"{CANONICAL}::test_every_value_is_written_as_rfc_8785_says",
+        ),
         why="nobody else would come to our digest of a content with rare letters in its names",
     ),
 )
