@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from django.db import (
     DatabaseError,
+    DataError,
     OperationalError,
     ProgrammingError,
     close_old_connections,
@@ -194,6 +195,9 @@ def test_a_cursor_that_was_made_before_comes_after_what_waits(notes: Notes) -> N
         soon(KEEP, ["waiting"])
         cursor.execute("SELECT text FROM trips.note")
         assert cursor.fetchall() == [("waiting",)]
+    with pytest.raises(DataError), transaction.atomic(), connection.cursor() as cursor:
+        soon("SELECT 1 / %s::int", [0])
+        cursor.execute("SELECT 1")
 
 
 def test_whoever_begins_to_watch_queries_sees_them_after_what_waits(notes: Notes) -> None:
