@@ -18,7 +18,7 @@ NEXT_MIGRATION = (
     "ALTER TABLE cases_task ADD of_the_next_release integer NOT NULL DEFAULT 0",
     "CREATE INDEX CONCURRENTLY of_the_next_release ON cases_task (of_the_next_release)",
 )
-PLANNED_ANEW = "cached plan must not change result type"  #: what a connection says once after it
+PLANNED_ANEW = "cached plan must not change result type"  #: what PostgreSQL says to a connection after it, once
 
 
 def migrate_beside(system: System, work: OpenWork) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def migrate_beside(system: System, work: OpenWork) -> dict[str, Any]:
     return {
         "ends": ends,
         "activations": [work.activations(case) for case in (half, whole)],
-        "planned_anew": sum(log.count(f"NotSupportedError: {PLANNED_ANEW}") for log in logs),
+        "planned_anew": sum(log.count(PLANNED_ANEW) for log in logs),
     }
 
 
