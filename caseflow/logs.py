@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, NotSupportedError, OperationalError
 from dramatiq import Broker, MessageProxy, Middleware
 from psycopg import OperationalError as PsycopgError
 from redis import RedisError
@@ -23,8 +23,11 @@ from caseflow import traces
 
 #: What a line may say beside its message and the bound ids, in this order.
 FIELDS = ("method", "route", "status", "stage", "attempt", "outcome", "ms", "number", "task_ids", "next", "calls")
-#: Errors of the machinery: their first line names hosts and limits, never a row.
-MACHINERY = (OperationalError, InterfaceError, PsycopgError, RedisError, OSError, ImproperlyConfigured)
+#: Errors of the machinery: their first line names hosts, limits and what a server cannot do, never a row.
+MACHINERY = (
+    *(OperationalError, InterfaceError, NotSupportedError, PsycopgError),
+    *(RedisError, OSError, ImproperlyConfigured),
+)
 DEEPEST = 12  #: frames of an error, the innermost
 
 

@@ -192,3 +192,12 @@ def end_undo_window(system: System, case: str = "") -> None:
             " AND t.status = 'due' AND t.stage = 'execute' AND %s IN ('', c.public_id)",
             [case],
         )
+
+
+def hasten(system: System, *stages: str) -> None:
+    """What waits for a later try is tried now: a drill does not wait minutes, more of them the busier it is here."""
+    with psycopg.connect(system.administrator_url, autocommit=True) as connection:
+        connection.execute(
+            "UPDATE cases_task SET available_at = clock_timestamp() WHERE status = 'due' AND stage = ANY(%s)",
+            [list(stages)],
+        )

@@ -13,6 +13,7 @@ from django.conf import settings as configured
 from django.db import connections
 from django.test import TransactionTestCase
 from django.test.utils import setup_databases
+from django.utils import translation
 from psycopg.pq import TransactionStatus
 from pytest_django.plugin import DjangoDbBlocker
 
@@ -41,6 +42,13 @@ def django_db_setup(django_test_environment: None, django_db_blocker: DjangoDbBl
 def _limits_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test spends what another may do in a minute."""
     monkeypatch.setattr(configured, "CASEFLOW_LIMITS_NAME", uuid.uuid4().hex)
+
+
+@pytest.fixture(autouse=True)
+def _language_of_its_own() -> Iterator[None]:
+    """A page leaves its reader's language on in the thread of the test."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture

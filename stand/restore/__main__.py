@@ -29,6 +29,7 @@ from stand.open_work import (
     OpenWork,
     doubled,
     end_undo_window,
+    hasten,
     ledger,
     undo_from_now_on,
 )
@@ -172,6 +173,7 @@ def watch(
     early = resume(second)
     work.go_right()
     tell("the outside answers again; open results are looked up")
+    hasten(second, "reconcile")
     work.wait_for_effect(cases["unknown"], "CONFIRMED")
     reconciled = second.manage("reconcile_actions", "--json", check=False)
     held = work.effects(cases["unknown"])

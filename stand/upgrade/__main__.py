@@ -1,6 +1,7 @@
 """`python -m stand.upgrade`: cases of an earlier state, in every open state, migrated and driven on by this one.
 
-Then the release after this one: its process version beside the old one's workers, and cases moved to it on purpose.
+Then the release after this one: its migration while this one works, its process version beside the old one's workers,
+and cases moved to it on purpose.
 One line says what was checked and found; 0 when nothing was lost, sent twice or settled without evidence.
 """
 
@@ -13,8 +14,6 @@ import sys
 import time
 from typing import Any
 
-import psycopg
-
 from stand.environment import CHECKOUT, temporary_folder
 from stand.open_work import (
     LOST_ANSWER,
@@ -25,17 +24,19 @@ from stand.open_work import (
     OpenWork,
     doubled,
     end_undo_window,
+    hasten,
     ledger,
     undo_from_now_on,
 )
 from stand.soak.run import ask_invariants
 from stand.system import System
 from stand.upgrade.earlier import FIRST, EarlierSystem, NoSuchState, other_versions, unpack
+from stand.upgrade.next_release import HALFWAY, migrate_beside, roll_on
+from stand.upgrade.running import ask, product, start_product, stop_product, tell
 
 UNDO = 1800  #: seconds between approval and send: the test says itself when they are over
 WATCHED = 10.0  #: seconds for which a doubt must stay one
 NAMED = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SIMULATOR_URL")
-NEXT = "tests.upgrade.next_settings"
 
 #: Where each case stands when the earlier state is stopped.
 STANDS = {
@@ -97,6 +98,7 @@ def upgrade(system: System) -> dict[str, Any]:
         work.told = system.manage_json("bootstrap", "--demo")
         found = drive_on(work, cases)
         tell(json.dumps(found))
+        migrated = migrate_beside(system, work)
         rolling = roll_on(system, work, cases["waiting_data"])
         found |= {
             "earlier": FIRST,
@@ -104,6 +106,7 @@ def upgrade(system: System) -> dict[str, Any]:
             "stood": before,
             "effects_then": {name: sorted(statuses.values()) for name, statuses in effects.items()},
             "sent_before": sent["unsent"],
+            "migrated_beside": migrated,
             "next_version": rolling,
             "invariants": "clean" if ask_invariants(system).get("clean") else "violated",
             "audit": "verifies" if system.manage("verify_audit", check=False).returncode == 0 else "does not verify",
@@ -159,7 +162,7 @@ def drive_on(work: OpenWork, cases: dict[str, str]) -> dict[str, Any]:
     tell("the outside answers again")
     work.go_right()
     undo_from_now_on(system, 0)
-    hasten(system)
+    hasten(system, "observe", "reconcile", "notify", "execute")
     for name in ("received", "waiting_approval", "checking"):
         work.wait(cases[name], "WAITING_APPROVAL")
         work.approve(cases[name])
@@ -172,102 +175,12 @@ def drive_on(work: OpenWork, cases: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def roll_on(system: System, work: OpenWork, case: str) -> dict[str, Any]:
-    """The next release beside this one: its cases are handed back by the old worker, and old cases move on order."""
-    tell("the next release, beside a worker of this one")
-    old, new = "worker-1", "worker-2"
-    system.environment["DJANGO_SETTINGS_MODULE"] = NEXT
-    for name in product(system):
-        if name != old:
-            system.stop(name)
-    for name in ("web", "dispatcher"):
-        system.start(name)
-        system.wait_ready(name)
-    opened = work.open("restore_access")
-    handed_back = system.wait_for(lambda: task_handed_back(system, opened), patience=PATIENCE)
-    system.start(new)
-    system.wait_ready(new)
-    system.stop(old)
-    work.wait(opened, "WAITING_APPROVAL")
-    words = ("--process", "restore_access", "--to", "2", "--json")
-    shown = json.loads(system.manage("migrate_cases", *words, check=False).stdout)
-    order = ("--apply", "--as", "recoverer", "--reason", "the next release")
-    moved = json.loads(system.manage("migrate_cases", *words, *order, check=False).stdout)
-    return {
-        "handed_back": handed_back,
-        "opened_as": version_of(system, opened),
-        "previewed": sorted(row["result"] for row in shown["found"]),
-        "moved": {row["state"]: row["result"] for row in moved["found"]},
-        "waiting_data_is_now": version_of(system, case),
-        "events": events_of(system, case, "repair.version_moved"),
-    }
-
-
-def product(system: System) -> list[str]:
-    return [name for name in system.roles if name != "simulator" and name in system.processes.roles]
-
-
-def stop_product(system: System) -> None:
-    for name in product(system):
-        system.stop(name)
-
-
-def start_product(system: System) -> None:
-    names = [name for name in system.roles if name != "simulator"]
-    for name in names:
-        system.start(name)
-    for name in names:
-        system.wait_ready(name)
-
-
-def hasten(system: System) -> None:
-    """What waits for a later try is tried now: a test does not wait a minute for each."""
-    _run(system, "UPDATE cases_task SET available_at = clock_timestamp() WHERE status = 'due'"
-                 " AND stage IN ('observe', 'reconcile', 'notify', 'execute')")  # fmt: skip
-
-
 def stand(system: System, case: str) -> str:
-    return str(_ask(system, "SELECT state FROM cases_case WHERE public_id = %s", case)[0][0])
-
-
-def version_of(system: System, case: str) -> int:
-    return int(_ask(system, "SELECT process_version FROM cases_case WHERE public_id = %s", case)[0][0])
-
-
-def task_handed_back(system: System, case: str) -> bool:
-    """Taken into a hand that did not know it, and put back for later without an attempt."""
-    rows = _ask(
-        system,
-        "SELECT t.fence > 0 AND t.attempt = 0 AND t.available_at > clock_timestamp() FROM cases_task t"
-        " JOIN cases_case c ON c.id = t.case_id WHERE c.public_id = %s AND t.status = 'due'",
-        case,
-    )
-    return any(there for (there,) in rows)
-
-
-def events_of(system: System, case: str, kind: str) -> int:
-    rows = _ask(
-        system,
-        "SELECT count(*) FROM audit_auditevent e JOIN cases_case c ON c.id = e.case_id"
-        " WHERE c.public_id = %s AND e.kind = %s",
-        case,
-        kind,
-    )
-    return int(rows[0][0])
-
-
-def _ask(system: System, statement: str, *values: str) -> list[Any]:
-    with psycopg.connect(system.administrator_url, autocommit=True) as connection:
-        return connection.execute(statement, values).fetchall()
-
-
-def _run(system: System, statement: str) -> None:
-    with psycopg.connect(system.administrator_url, autocommit=True) as connection:
-        connection.execute(statement)
+    return str(ask(system, "SELECT state FROM cases_case WHERE public_id = %s", case)[0][0])
 
 
 def is_right(found: dict[str, Any]) -> bool:
-    rolled = found["next_version"]
+    rolled, migrated = found["next_version"], found["migrated_beside"]
     return (
         found["stood"] == STANDS
         and found["sent_before"] == 0
@@ -276,11 +189,8 @@ def is_right(found: dict[str, Any]) -> bool:
         and (found["invariants"], found["audit"]) == ("clean", "verifies")
         and (rolled["handed_back"], rolled["opened_as"], rolled["waiting_data_is_now"]) == (True, 2, 2)
         and rolled["events"] == 1
+        and (migrated["ends"], migrated["activations"]) == ({"COMPLETED": HALFWAY + 1}, HALFWAY + 1)
     )
-
-
-def tell(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +12,6 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
-from django.utils import translation
 
 from accounts.models import Organisation, Person
 from accounts.principal import SYSTEM, actor_of_person
@@ -30,12 +29,6 @@ HOME = "/console/me/"
 def person(acme: Organisation, a_person: Make) -> Person:
     found: Person = a_person("anyone", acme, Role.VIEWER)
     return found
-
-
-@pytest.fixture(autouse=True)
-def _own_language() -> Iterator[None]:
-    yield
-    translation.deactivate()
 
 
 def signed_in(person: Person) -> Client:

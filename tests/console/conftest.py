@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.conf import settings as configured
 from django.test import Client
-from django.utils import translation
 
 from accounts.models import Person
 from tests.driving import Engine, engine, simulator, test_processes
@@ -110,10 +109,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(engine: Engine) -> Iterator[Callable[..., Desk]]:
+def desk(engine: Engine) -> Callable[..., Desk]:
     def sit_down(username: str | None = "approver", language: str = "en") -> Desk:
         return Desk(engine.person(username) if username else None, language)
 
-    yield sit_down
-    # A page leaves the reader's language on in the thread of the test.
-    translation.deactivate()
+    return sit_down

@@ -150,7 +150,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing_and_doubles_nothing(an_offi
     office = an_office("killed")
     with at_work(office) as approver:
         office.running.wait_for(lambda: office.confirmed() >= MIDDLE, PATIENCE)
-        kill_at_work(office.running, "worker-1")
+        kill_at_work(office, "worker-1")
         office.running.start("worker-1")
         again = office.import_file()
 
@@ -189,12 +189,17 @@ def answers_of(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     return [line for line in lines if "summary" not in line]
 
 
-def kill_at_work(running: Running, role: str) -> None:
-    """kill -9 of a worker that certainly holds a lease: it is stopped first, then looked at."""
+def kill_at_work(office: Office, role: str) -> None:
+    """kill -9 of a worker that certainly holds a lease of the office's: it is stopped first, then looked at."""
+    running = office.running
 
     def holds_a_lease() -> bool:
         running.system.processes.signal(role, signal.SIGSTOP)
-        rows = running.ask("SELECT leased_by FROM cases_task WHERE status = 'leased'")
+        rows = running.ask(
+            "SELECT t.leased_by FROM cases_task t JOIN accounts_organisation o ON o.id = t.organisation_key"
+            " WHERE o.slug = %s AND t.status = 'leased'",
+            office.slug,
+        )
         if any(running.role_of(row["leased_by"]) == role for row in rows):
             return True
         running.system.processes.signal(role, signal.SIGCONT)

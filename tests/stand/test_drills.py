@@ -35,6 +35,7 @@ UPGRADED: dict[str, Any] = {
     "invariants": "clean",
     "audit": "verifies",
     "next_version": {"handed_back": True, "opened_as": 2, "waiting_data_is_now": 2, "events": 1},
+    "migrated_beside": {"ends": {"COMPLETED": 5}, "activations": 5},
 }
 
 
@@ -63,6 +64,7 @@ def test_an_upgrade_passes_only_when_the_doubt_stayed_one_and_the_approved_actio
         "ends": upgrade.ENDS | {"unknown": "NEEDS_ATTENTION"},
         "invariants": "violated",
         "next_version": UPGRADED["next_version"] | {"handed_back": False},
+        "migrated_beside": UPGRADED["migrated_beside"] | {"activations": 6},
     }
     for name, wrong in wrongs.items():
         assert not upgrade.is_right(UPGRADED | {name: wrong}), name
