@@ -179,8 +179,10 @@ class Trips:
             raise errors.OperationalError(answer.get_error_message(), info=answer)
         error = errors.error_from_result(answer, encoding=self.raw.info.encoding)
         if error.sqlstate in _PREPARE_ANEW:
-            # Whoever tries again prepares it anew, and the others with it: one failure for all of them.
+            # Whoever tries again prepares it anew, and the others with it: one failure for all of them. Nothing is
+            # stored, and whoever knows what to do when a connection was lost does the same now.
             self._names.clear()
+            raise errors.OperationalError(str(error), info=answer) from error
         raise error
 
 

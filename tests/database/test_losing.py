@@ -121,7 +121,7 @@ def test_what_the_server_has_thrown_away_fails_once_and_is_prepared_anew(waiting
             soon(KEEP, ["second"])
         else:
             run(KEEP, ["second"])
-    assert refusal.value.__cause__.sqlstate == "26000"  # type: ignore[union-attr]
+    assert refusal.value.__cause__.diag.sqlstate == "26000"  # type: ignore[union-attr]
     run(KEEP, ["third"])
     assert notes() == ["first", "third"]
 
@@ -135,7 +135,7 @@ def test_a_table_that_has_changed_fails_once_and_is_prepared_anew(
     as_owner.execute("ALTER TABLE trips.note ADD more int")
     with pytest.raises(DatabaseError) as refusal:
         rows_of(everything)
-    assert refusal.value.__cause__.sqlstate == "0A000"  # type: ignore[union-attr]
+    assert refusal.value.__cause__.diag.sqlstate == "0A000"  # type: ignore[union-attr]
     assert len(rows_of(everything)[0]) == 3
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings as django_settings
-from django.db import DataError, connection, transaction
+from django.db import DataError, OperationalError, close_old_connections, connection, transaction
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
@@ -63,3 +65,31 @@ def test_the_log_of_queries_has_them(database: None) -> None:
     with CaptureQueriesContext(connection) as queries:
         run(MARKED, [1])
     assert [query["sql"] for query in queries] == [MARKED]
+
+
+TOLD = "SELECT told FROM made_longer WHERE told <> %s", "SELECT told FROM made_longer WHERE told = %s"
+
+
+@pytest.fixture
+def made_longer(committing_database: None, as_owner: psycopg.Connection[Any]) -> Iterator[Callable[[int], None]]:
+    """A migration of a column that prepared statements of ours return, while we work."""
+    as_owner.execute("CREATE TABLE made_longer (told varchar(1)); GRANT SELECT ON made_longer TO PUBLIC")
+    yield lambda length: as_owner.execute(f"ALTER TABLE made_longer ALTER told TYPE varchar({length})") and None
+    as_owner.execute("DROP TABLE made_longer")
+
+
+def test_a_column_made_longer_is_taken_once_as_a_lost_connection_is(made_longer: Callable[[int], None]) -> None:
+    def read_both() -> list[Any]:
+        with transaction.atomic():
+            return [rows_of(statement, ["a"]) for statement in TOLD]
+
+    assert read_both() == [[], []]
+    made_longer(2)
+    with pytest.raises(OperationalError, match="cached plan"):
+        read_both()
+    assert read_both() == [[], []]
+    made_longer(3)
+    with pytest.raises(OperationalError, match="cached plan"):
+        rows_of(TOLD[0], ["a"])
+    close_old_connections()  # as between two tasks, and between two requests
+    assert read_both() == [[], []]
