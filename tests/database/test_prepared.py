@@ -30,6 +30,7 @@ def test_a_statement_is_planned_once_for_all_its_values(committing_database: Non
 
 
 def test_a_connection_that_was_closed_is_followed_by_one_that_prepares_anew(committing_database: None) -> None:
+    connection.close()
     for _time in range(2):
         assert row_of(MARKED, [1]) == (4822,)
         assert len(prepared()) == 1

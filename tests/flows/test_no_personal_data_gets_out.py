@@ -60,6 +60,7 @@ class Eavesdropper:
                 b"hash": server.hgetall,
                 b"set": server.smembers,
                 b"zset": lambda key: server.zrange(key, 0, -1),
+                b"none": lambda key: None,  # it ran out while it was looked at
             }
             return [f"{key!r} {readers[server.type(key)](key)!r}" for key in server.scan_iter()]
 
