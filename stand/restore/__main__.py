@@ -182,8 +182,9 @@ def watch(
     resumed = resume(second)
     tell("resumed by a person")
     tell_staff_now(second)
-    ends = go_on(work, cases)
+    # While something waits for them still: afterwards there is nothing to write to them.
     second.wait_for(lambda: len(box.letters) > before[1], patience=PATIENCE)
+    ends = go_on(work, cases)
     found = {
         "writes_before_resumed": late_sent,
         "mails_before_resumed": mails,
