@@ -44,7 +44,8 @@ def load_notice(lease: Lease) -> Question:
 
 def notify(lease: Lease) -> Lease | None:
     """Send one notice, or find out what became of one whose answer was lost."""
-    planned: Planned = replace(lease.loaded, address=_address(lease.loaded))
+    found: Planned = lease.loaded
+    planned = replace(found, address=_address(found))
     if planned.status in (ActionStatus.CONFIRMED, ActionStatus.REFUSED, ActionStatus.CANCELLED):
         with settlement(lease) as settling:
             pass

@@ -26,7 +26,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def trips(self) -> Trips:
         """Those of the present connection, which is there."""
         trips = self._trips
-        if trips is None or trips.raw is not self.connection:
+        if trips is None or trips.connection is not self.connection:
             trips = self._trips = Trips(self.connection)
         return trips
 

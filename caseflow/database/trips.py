@@ -59,7 +59,6 @@ class Trips:
     """What one connection of psycopg has prepared, and what waits for its next trip. Raises psycopg's errors."""
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
-        self.raw = raw
         self.connection = raw
         self.adapters = AdaptersMap(raw.adapters)
         self.adapters.register_loader("timestamptz", _Moment)
@@ -96,7 +95,7 @@ class Trips:
 
     @property
     def _begins(self) -> bool:
-        return not self.raw.autocommit and self._pgconn.transaction_status == pq.TransactionStatus.IDLE
+        return not self.connection.autocommit and self._pgconn.transaction_status == pq.TransactionStatus.IDLE
 
     def _taken(self) -> list[_Said]:
         waiting, self.waiting = self.waiting, []
@@ -109,7 +108,7 @@ class Trips:
         dumped = adaptation.dump_sequence(given, [PyFormat.AUTO] * len(given))
         types, formats = tuple(adaptation.types or ()), adaptation.formats  # whatever is sent by preparing has others
         name = b""
-        if self.raw.prepare_threshold is not None:
+        if self.connection.prepare_threshold is not None:
             name = self._names.get((query, types)) or self._prepared(query, types)
         return _Said(query, types, dumped, formats, name, then)
 
@@ -177,7 +176,7 @@ class Trips:
             return []
         if self._pgconn.status != pq.ConnStatus.OK:
             raise errors.OperationalError(answer.get_error_message(), info=answer)
-        error = errors.error_from_result(answer, encoding=self.raw.info.encoding)
+        error = errors.error_from_result(answer, encoding=self.connection.info.encoding)
         if error.sqlstate in _PREPARE_ANEW:
             # Whoever tries again prepares it anew, and the others with it: one failure for all of them. Nothing is
             # stored, and whoever knows what to do when a connection was lost does the same now.
