@@ -140,14 +140,16 @@ def living(pids: set[int]) -> set[int]:
 
 
 def _parents() -> dict[int, int]:
-    """Parent by process id, of processes that are no zombies."""
+    """Parent by process id, of processes that have not ended. One whose first thread is a zombie may have others, and
+    until they are gone too whoever started it is not told of its end."""
     found = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue  # gone meanwhile
-            if state != "Z":
+            state, parent, threads = fields[0], fields[1], fields[17]
+            if state != "Z" or int(threads) > 1:
                 found[int(folder.name)] = int(parent)
     return found
