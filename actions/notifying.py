@@ -14,7 +14,6 @@ from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.outcomes import Confirmed, FaultKind, NotApplied, Outcome, Refused, Unknown
 from caseflow.domain.retry import GiveUp, RetryPolicy
-from caseflow.statements import Question
 from cases.claiming import Lease
 from cases.observing import Readings, keep_readings, read_now
 from cases.personal import Sealer, digest_of_personal
@@ -25,7 +24,7 @@ from integrations.registry import get_adapter, owner_of
 from .beginning import Purpose, begin_call
 from .models import Action, ActionStatus
 from .pausing import wait_for_resuming
-from .planned import Planned, ask_for_notice, find_planned, root_of
+from .planned import Planned, find_planned, root_of
 from .sending import perform
 from .storing import Asked, add_lookup, end_lost_calls, end_own_call, store_evidence, store_outcome
 from .texts import notice_text
@@ -35,11 +34,6 @@ rng = Random()  # noqa: S311  # jitter, no secret
 
 POLICY = RetryPolicy(limit=8, deadline=timedelta(minutes=30))
 HELD_UP = timedelta(seconds=15)  #: until an installation that sends nothing is tried again
-
-
-def load_notice(lease: Lease) -> Question:
-    """The notice with its row, and the address it was planned for."""
-    return ask_for_notice(lease)
 
 
 def notify(lease: Lease) -> Lease | None:

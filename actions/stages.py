@@ -8,6 +8,7 @@ from cases.stages import Stage, register
 from . import notifying, reconciling
 from .executing import execute, load_execute
 from .giving_up import give_up_plan, settle_exhausted
+from .planned import ask_for_notice
 from .undoing import effects_of_case
 
 provide_effects(effects_of_case)
@@ -27,7 +28,7 @@ register(
     Stage(
         "notify",
         notifying.notify,
-        load=notifying.load_notice,
+        load=ask_for_notice,
         policy=notifying.POLICY,
         exhausted=notifying.settle_exhausted,
         carries=False,

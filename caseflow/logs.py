@@ -30,6 +30,10 @@ MACHINERY = (
 )
 DEEPEST = 12  #: frames of an error, the innermost
 
+# No line tells where in the code, in which thread or by which process it was written, so nobody needs to find that out.
+logging._srcfile = None
+logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+
 
 class JsonLines(logging.Formatter):
     """`{"at": …, "level": "info", "logger": …, "message": …, "request_id": …, "case_id": …, "stage": …, …}`"""

@@ -1,5 +1,6 @@
 """The worker's entry for Dramatiq, `caseflow.worker:broker`; `manage.py run_workers` starts and supervises it."""
 
+import logging
 import os
 
 import django
@@ -12,3 +13,10 @@ django.setup()
 from caseflow.broker import broker as broker  # noqa: E402
 
 autodiscover_modules("actors")
+
+# Through Dramatiq's pipe its parent would read each line and write it again, and be woken for it. They go out here
+# instead, each in one piece.
+_stderr = open(2, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+for _handler in logging.getLogger().handlers:
+    if isinstance(_handler, logging.StreamHandler):
+        _handler.setStream(_stderr)

@@ -50,39 +50,49 @@ WITH stale AS (
      OR status = 'leased' AND leased_until < clock_timestamp()
         AND (rung_at IS NULL OR rung_at < clock_timestamp() - %(again)s * interval '1 second'))
   ORDER BY rung_at NULLS FIRST, id LIMIT %(window)s FOR UPDATE SKIP LOCKED)
-UPDATE cases_task t SET rung_at = clock_timestamp() FROM stale WHERE t.id = stale.id RETURNING t.id
+UPDATE cases_task t SET rung_at = clock_timestamp() FROM stale WHERE t.id = stale.id RETURNING t.queue, t.id
 """
 
 #: The heads of every organisation's own line, dealt round-robin, so that one flood does not starve the others. What is
-#: paused is gathered once a line: asked of every row, a flood that waits would cost the others their sweep.
+#: paused is gathered once a line: asked of every row, a flood that waits would cost the others their sweep. All queues
+#: in one statement, each with its own room: most of what a sweep costs is the statement, not its rows.
 _RING_NEW = """
 WITH RECURSIVE now AS MATERIALIZED (SELECT clock_timestamp() AS at),
 room AS MATERIALIZED (
-  SELECT greatest(0, %(window)s - count(*)) AS free FROM cases_task
-  WHERE queue = %(queue)s AND status IN ('due', 'leased') AND rung_at IS NOT NULL),
-lines(organisation_key) AS (
-  (SELECT organisation_key FROM cases_task WHERE queue = %(queue)s AND status = 'due' AND rung_at IS NULL
-   ORDER BY organisation_key LIMIT 1)
+  SELECT queue, greatest(0, %(window)s - (
+           SELECT count(*) FROM cases_task t
+           WHERE t.queue = wanted.queue AND t.status IN ('due', 'leased') AND t.rung_at IS NOT NULL)) AS free
+  FROM unnest(%(queues)s::text[]) AS wanted(queue)),
+lines(queue, organisation_key) AS (
+  SELECT queue, (SELECT t.organisation_key FROM cases_task t
+                 WHERE t.queue = room.queue AND t.status = 'due' AND t.rung_at IS NULL
+                 ORDER BY t.organisation_key LIMIT 1)
+  FROM room
   UNION ALL
-  SELECT (SELECT t.organisation_key FROM cases_task t
-          WHERE t.queue = %(queue)s AND t.status = 'due' AND t.rung_at IS NULL
-          AND t.organisation_key > lines.organisation_key ORDER BY t.organisation_key LIMIT 1)
+  SELECT queue, (SELECT t.organisation_key FROM cases_task t
+                 WHERE t.queue = lines.queue AND t.status = 'due' AND t.rung_at IS NULL
+                 AND t.organisation_key > lines.organisation_key ORDER BY t.organisation_key LIMIT 1)
   FROM lines WHERE lines.organisation_key IS NOT NULL),
 heads AS (
-  SELECT head.*, row_number() OVER (PARTITION BY head.organisation_key ORDER BY head.available_at, head.id) AS place
-  FROM lines CROSS JOIN now CROSS JOIN room CROSS JOIN LATERAL (
+  SELECT head.*, room.queue, room.free,
+         row_number() OVER (PARTITION BY room.queue, head.organisation_key ORDER BY head.available_at, head.id) AS turn
+  FROM lines JOIN room ON room.queue = lines.queue CROSS JOIN now CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(p.key) FILTER (WHERE p.kind = 'process'), '{}') AS processes,
            coalesce(bool_or(p.kind IN ('organisation', 'all')), false) AS wholly
     FROM cases_pause p
     WHERE lines.organisation_key <> 0 AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now.at)
       AND (p.organisation_id IS NULL OR p.organisation_id = lines.organisation_key)) paused CROSS JOIN LATERAL (
     SELECT t.id, t.organisation_key, t.available_at FROM cases_task t
-    WHERE t.queue = %(queue)s AND t.status = 'due' AND t.rung_at IS NULL AND t.organisation_key = lines.organisation_key
+    WHERE t.queue = lines.queue AND t.status = 'due' AND t.rung_at IS NULL
+      AND t.organisation_key = lines.organisation_key
       AND t.available_at <= now.at
       AND NOT paused.wholly AND split_part(t.process, ':', 1) <> ALL(paused.processes)
-    ORDER BY t.available_at, t.id LIMIT room.free FOR UPDATE SKIP LOCKED) head),
-chosen AS (SELECT id FROM heads ORDER BY place, available_at, id LIMIT (SELECT free FROM room))
-UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = chosen.id RETURNING t.id
+    ORDER BY t.available_at, t.id LIMIT room.free FOR UPDATE SKIP LOCKED) head
+  WHERE lines.organisation_key IS NOT NULL),
+dealt AS (
+  SELECT id, free, row_number() OVER (PARTITION BY queue ORDER BY turn, available_at, id) AS place FROM heads),
+chosen AS (SELECT id FROM dealt WHERE place <= free)
+UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = chosen.id RETURNING t.queue, t.id
 """
 
 #: Each part by an index of its own, over what is open: it costs the same however much is done.
@@ -130,15 +140,11 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look =
     """
     if wanted.scheduled:
         run(_OPEN_SCHEDULES)
-    rung: Rung = []
+    told = {"window": window, "again": RING_AGAIN.total_seconds()}
+    marking = [(_RING_AGAIN, told | {"queue": queue}) for queue in queues if wanted.stale]
+    marking.append((_RING_NEW, told | {"queues": queues}))
     with transaction.atomic():
-        marking = [
-            (queue, (statement, {"queue": queue, "window": window, "again": RING_AGAIN.total_seconds()}))
-            for queue in queues
-            for statement in ([_RING_AGAIN, _RING_NEW] if wanted.stale else [_RING_NEW])
-        ]
-        for (queue, _), marked in zip(marking, rows_of_each(*(one for _, one in marking)), strict=True):
-            rung += [(queue, task_id) for (task_id,) in marked]
+        rung = [(queue, task_id) for marked in rows_of_each(*marking) for queue, task_id in marked]
         failpoint("dispatch.before_commit", *(str(task_id) for _, task_id in rung))
     failpoint("dispatch.marked", *(str(task_id) for _, task_id in rung))
     for queue, task_id in rung:

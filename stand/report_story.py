@@ -11,6 +11,7 @@ import json
 import sqlite3
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -170,7 +171,7 @@ def opened_by(person: SignedIn, document: str) -> int:
 
 def letters(system: System) -> dict[str, int]:
     """Sign-in name → messages that the mail system took, counted in its own file, behind its back."""
-    with sqlite3.connect(f"file:{system.folder / 'simulator-ledger'}?mode=ro", uri=True) as ledger:
+    with closing(sqlite3.connect(f"file:{system.folder / 'simulator-ledger'}?mode=ro", uri=True)) as ledger:
         rows = ledger.execute("SELECT subject, count(*) FROM effects WHERE system = 'mail' GROUP BY subject").fetchall()
     return {address.partition("@")[0]: number for address, number in sorted(rows)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import httpx2
@@ -58,7 +59,7 @@ def state_of(api: httpx2.Client, case_id: str) -> str:
 
 def effects_in_ledger(system: System, name: str) -> int:
     """Count effects in the simulator's own file, behind its back."""
-    with sqlite3.connect(f"file:{system.folder / 'simulator-ledger'}?mode=ro", uri=True) as ledger:
+    with closing(sqlite3.connect(f"file:{system.folder / 'simulator-ledger'}?mode=ro", uri=True)) as ledger:
         (count,) = ledger.execute("SELECT count(*) FROM effects WHERE system = ?", [name]).fetchone()
     return int(count)
 

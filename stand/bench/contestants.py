@@ -23,8 +23,7 @@ SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.bench.settings", "CASEFLOW_UNDO_SEC
 FOREIGN = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "SIMULATOR_URL")
 PEERS_PYTHON = CHECKOUT / ".venv-bench" / "bin" / "python"
 
-#: The peers and the number of Valkey's database that each may use; the product has 0.
-REDIS_DATABASES = {"dbos": 3, "procrastinate": 4, "dramatiq": 5}
+REDIS_DATABASE = "5"  #: of Valkey, for the peer that uses it; the product has 0
 
 
 def forget_foreign_servers() -> None:
@@ -96,11 +95,12 @@ class Peer:
     name: str
     keeps: bool = True  #: it has a database
     order: str = "drive"  #: what its client is told to be
+    program: str = ""  #: where several contestants are one program, told otherwise
     told: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def module(self) -> str:
-        return f"stand.bench.peers.with_{self.name}"
+        return f"stand.bench.peers.with_{self.program or self.name}"
 
     @property
     def database(self) -> str:
@@ -118,7 +118,7 @@ class Peer:
             "PYTHONUNBUFFERED": "1",
             "BENCH_DATABASE": self.system.postgres.url(OWNER, self.database),
             "BENCH_WATCH": self.watch,
-            "BENCH_REDIS": with_database(self.system.environment["REDIS_URL"], str(REDIS_DATABASES[self.name])),
+            "BENCH_REDIS": with_database(self.system.environment["REDIS_URL"], REDIS_DATABASE),
             **self.told,
         }
 

@@ -101,6 +101,15 @@ def test_a_flood_of_one_organisation_does_not_starve_another(as_owner: Any, bell
     assert single in bell.ids
 
 
+def test_each_queue_has_a_window_of_its_own(as_owner: Any, bell: Bell, acme: Organisation) -> None:
+    slow = add(as_owner, 20, queue=SLOW, organisation=acme.pk, process="restore_access:1", name="slow")
+    quick = add(as_owner, 20, organisation=acme.pk, process="restore_access:1")
+    sweep([QUICK, SLOW], bell, window=4)
+    assert sorted(bell.rung) == sorted([*((QUICK, task) for task in quick[:4]), *((SLOW, task) for task in slow[:4])])
+    Task.objects.filter(pk__in=quick[:3]).update(status="done", rung_at=None)
+    assert sorted(sweep([QUICK, SLOW], bell, window=4)) == [(QUICK, task) for task in quick[4:7]]
+
+
 def test_a_bell_that_nobody_answered_is_rung_again_after_the_interval_and_not_before(as_owner: Any, bell: Bell) -> None:
     (task,) = add(as_owner)
     sweep([QUICK], bell)

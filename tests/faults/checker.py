@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,7 +123,7 @@ def _ends(harness: Harness, verdict: Verdict) -> None:
 
 def _outside(harness: Harness, verdict: Verdict) -> None:
     """At most one effect and one message for each subject: every ticket has a subject and an address of its own."""
-    with sqlite3.connect(f"file:{harness.system.folder / 'simulator-ledger'}?mode=ro", uri=True) as ledger:
+    with closing(sqlite3.connect(f"file:{harness.system.folder / 'simulator-ledger'}?mode=ro", uri=True)) as ledger:
         effects = ledger.execute("SELECT system, operation, subject, key FROM effects").fetchall()
     verdict.effects = len(effects)
     cases = {

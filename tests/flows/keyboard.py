@@ -32,6 +32,7 @@ def write(page: Page, selector: str, text: str) -> None:
 def sign_in(page: Page, base_url: str, username: str) -> None:
     """The field for the name has the focus from the start."""
     page.goto(f"{base_url}/console/sign-in/")
+    expect(page.locator("#id_username")).to_be_focused()
     page.keyboard.type(username)
     write(page, "#id_password", f"demo-{username}-2026")
     page.keyboard.press("Enter")

@@ -1,7 +1,7 @@
 """DBOS Transact: a case is one durable workflow, each outside call and the plan a step of it, the person a message.
 
-`python -m stand.bench.peers.with_dbos work` is one worker process, `drive` the client. Configured for throughput: the
-queue is polled every 20 ms instead of every second, and so is what listens for messages; its own LISTEN is on.
+`python -m stand.bench.peers.with_dbos work` is one worker process, `drive` the client. As it comes, the queue is polled
+every second; BENCH_POLL names other seconds, for the queue and for what listens for messages. Its own LISTEN is on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stand.bench.peers import outside
 
 QUEUE, TOPIC = "cases", "decision"
 URL = os.environ.get("BENCH_DATABASE", "")
-POLL = 0.02  #: seconds
+POLL = float(os.environ.get("BENCH_POLL", "1"))  #: seconds
 WAIT = 3600.0  #: seconds that a person has
 
 
