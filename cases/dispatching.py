@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 
@@ -140,7 +141,7 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look =
     """
     if wanted.scheduled:
         run(_OPEN_SCHEDULES)
-    told = {"window": window, "again": RING_AGAIN.total_seconds()}
+    told: dict[str, Any] = {"window": window, "again": RING_AGAIN.total_seconds()}
     marking = [(_RING_AGAIN, told | {"queue": queue}) for queue in queues if wanted.stale]
     marking.append((_RING_NEW, told | {"queues": queues}))
     with transaction.atomic():
