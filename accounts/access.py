@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from django.db.models import Model, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
-from caseflow.domain.errors import NotFound, NotPermitted
+from caseflow.domain.errors import BadInput, NotFound, NotPermitted
 from caseflow.domain.roles import PLATFORM, RIGHTS_OF_DEPARTMENTS, Right
 
 from . import reach
@@ -89,10 +89,14 @@ def has_department_right(principal: Principal, department: Department, right: Ri
     return visible(Department.objects.all(), principal, right).filter(pk=department.pk).exists()
 
 
-def require_department(principal: Principal, department: Department, right: Right) -> None:
-    """One query. Raises NotPermitted."""
-    if not has_department_right(principal, department, right):
-        raise NotPermitted(right=right.value)
+def get_department_id(organisation: Organisation, slug: str) -> int | None:
+    """Raises BadInput for a department that the organisation does not have. One query, none without a name."""
+    if not slug:
+        return None
+    found = Department.objects.filter(organisation=organisation, slug=slug).values_list("pk", flat=True).first()
+    if found is None:
+        raise BadInput(code="unknown_department", path="$.department", problem="there is no such department")
+    return found
 
 
 def organisations_with(principal: Principal, right: Right) -> QuerySet[Organisation]:

@@ -22,6 +22,7 @@ from cases.stages import policy_of
 from integrations.registry import get_adapter, owner_of
 
 from .beginning import Purpose, begin_call
+from .giving_up import may_still_land
 from .models import Action, ActionStatus
 from .pausing import wait_for_resuming
 from .planned import Planned, find_planned, root_of
@@ -111,12 +112,17 @@ def _held_up(settling: Settlement, planned: Planned, refused: CallRefused) -> No
 
 
 def _hold_back(settling: Settlement, planned: Planned, differing: Mapping[str, Any]) -> None:
-    """This recipient may not have the message: it stays PLANNED with the reason until a person has seen to that."""
+    """This recipient may not have the message: it stays PLANNED with the reason until a person has seen to that.
+
+    An earlier request that got no answer may have brought the message all the same: then the doubt stays.
+    """
     name = min(differing).partition(".")[0]
     system = next(source.system for source in settling.case.definition.facts if source.name == name)
-    outcome = NotApplied(planned.spec.otherwise or "facts_changed")
-    facts = {"differences": differing} | owner_of(system)
-    _final(settling, planned, "", outcome, ActionStatus.PLANNED, more=facts)
+    code, facts = planned.spec.otherwise or "facts_changed", {"differences": differing} | owner_of(system)
+    if planned.in_doubt:
+        _final(settling, planned, "", Unknown(code), ActionStatus.UNKNOWN, more=facts)
+    else:
+        _final(settling, planned, "", NotApplied(code), ActionStatus.PLANNED, more=facts)
 
 
 def _look_up(lease: Lease, planned: Planned) -> Lease | None:
@@ -132,7 +138,9 @@ def _look_up(lease: Lease, planned: Planned) -> Lease | None:
     young = planned.key_age is not None and planned.key_age < adapter.key_life
     if isinstance(answer, NotApplied) and adapter.honours_keys and young:
         store_evidence(lease, planned.row_id or 0, asked, answer)
-        return _send(lease, planned)
+        # Since then the call of a worker that was lost has an end, too: from there on it is known how long it may land.
+        known = find_planned(lease, effects_only=False)
+        return _send(lease, replace(known, address=planned.address))
     with settlement(lease) as settling:
         end_lost_calls(planned.row_id or 0)
         add_lookup(lease, planned.row_id or 0, asked, answer)
@@ -144,15 +152,16 @@ def _settle(settling: Settlement, planned: Planned, call_id: str, outcome: Outco
     match outcome:
         case Confirmed():
             _final(settling, planned, call_id, outcome, ActionStatus.CONFIRMED)
-        case Refused():
+        case Refused() if not may_still_land(planned, settling):
             _final(settling, planned, call_id, outcome, ActionStatus.REFUSED)
-        case NotApplied() | Unknown():
+        case NotApplied() | Unknown() | Refused():
             _try_again(settling, planned, call_id, outcome)
 
 
-def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: NotApplied | Unknown) -> None:
+def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: NotApplied | Unknown | Refused) -> None:
+    """Where an earlier request got no answer, no answer to a later one says what became of it: the doubt stays."""
     lease = settling.lease
-    doubt = isinstance(outcome, Unknown)
+    doubt = isinstance(outcome, Unknown) or planned.unanswered_at is not None
     status = ActionStatus.UNKNOWN if doubt else ActionStatus.PLANNED
     verdict = policy_of(lease.definition, settling.row).next(
         attempt=lease.spent,
@@ -160,7 +169,7 @@ def _try_again(settling: Settlement, planned: Planned, call_id: str, outcome: No
         now=settling.now,
         deadline_at=lease.deadline_at,
         rng=rng,
-        retry_after=outcome.retry_after,
+        retry_after=None if isinstance(outcome, Refused) else outcome.retry_after,
     )
     if isinstance(verdict, GiveUp) or (doubt and not get_adapter(planned.spec.system).can_lookup):
         _final(settling, planned, call_id, outcome, status if doubt else ActionStatus.REFUSED)

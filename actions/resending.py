@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from approvals.models import Proposal
-from approvals.proposing import next_number, store_proposal
 from approvals.snapshots import opened, resent
+from approvals.storing import next_number, store_proposal
 from cases.rows import CaseRow
 
 from .standing import PlanNow

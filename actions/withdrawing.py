@@ -12,9 +12,9 @@ from accounts.models import Person
 from accounts.principal import actor_of_person
 from approvals.deciders import look_again
 from approvals.models import Decision, Proposal
-from approvals.proposing import next_number, store_proposal
 from approvals.refusing import record_refusal
 from approvals.snapshots import opened, with_new_ids
+from approvals.storing import next_number, store_proposal
 from caseflow.domain.errors import NotDecidable, NotPermitted, NotYourDecision, TooLateToWithdraw
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.roles import Right

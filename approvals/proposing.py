@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from random import SystemRandom
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -17,10 +16,9 @@ from django.db.models.functions import Coalesce
 from audit.models import AuditEvent
 from caseflow.domain.errors import BrokenProposal
 from caseflow.domain.failpoints import failpoint
-from caseflow.domain.identifiers import public_id
 from caseflow.domain.lifecycle import Event
 from caseflow.domain.process import Effect, Ending, EndingKind, Facts, Plan, Process, Proposed
-from caseflow.statements import Kept, Question, Row, Values, insert
+from caseflow.statements import Kept, Question, Row, Values
 from cases.claiming import Lease
 from cases.models import IntakeRevision
 from cases.observing import Newest, newest_within
@@ -33,9 +31,8 @@ from .model_models import ProposerChoice
 from .models import Proposal
 from .proposers import Proposer, find_local
 from .rules import check_plan, check_proposed
-from .snapshots import build_snapshot, effects_of, notices_of, sealed
-
-_rng = SystemRandom()
+from .snapshots import build_snapshot, effects_of, notices_of
+from .storing import store_proposal
 
 #: Who ordered one of these caused what is proposed afterwards, and does not decide on it (design §9).
 ORDERS = (
@@ -199,43 +196,6 @@ def submit_proposal(
             settling.move(
                 Event.PERSON_NEEDED, facts=facts, sets={"reason": proposed.reason, "ending": proposed.decision}
             )
-
-
-def store_proposal(
-    case: CaseRow,
-    *,
-    snapshot: Mapping[str, Any],
-    causers: Sequence[int],
-    valid_until: datetime | None,
-    versions: Mapping[str, str],
-    at: datetime,
-    repeats: Proposal | None = None,
-) -> Proposal:
-    """Insert one immutable proposal with the number its snapshot says."""
-    canonical, digest = sealed(snapshot)
-    proposal = Proposal(
-        public_id=public_id("P", _rng),
-        case_id=case.id,
-        number=snapshot["number"],
-        decision=snapshot["decision"],
-        has_effects=bool(effects_of(snapshot)),
-        needs_approval=snapshot["approval"] is not None,
-        snapshot=canonical,
-        digest=digest,
-        valid_until=valid_until,
-        causers=list(causers),
-        observations=snapshot["observations"],
-        repeats=repeats,
-        at=at,
-        **versions,
-    )
-    insert(proposal)
-    return proposal
-
-
-def next_number(case_id: int) -> int:
-    """The number of the next proposal; the caller holds the case."""
-    return Proposal.objects.filter(case_id=case_id).count() + 1
 
 
 def _act(

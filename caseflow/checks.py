@@ -27,8 +27,6 @@ from integrations.chat import client_of, list_providers
 from integrations.contract import Adapter
 from integrations.registry import get_adapter
 
-#: Named by the standard table and registered by a room that comes later.
-NOT_YET = frozenset({"remind", "escalate"})
 #: Started by the engine itself rather than by a row of a table.
 OF_ENGINE = frozenset({"check", "propose", "reconcile"})
 
@@ -155,7 +153,7 @@ def _table(process: Process) -> Iterator[CheckMessage]:
     for row in process.table:
         if row.source in CLOSED:
             yield _error(7, f"{row.event} leaves {row.source}, which is closed", process)
-    named = {start.stage for row in process.table for start in row.starts} - NOT_YET
+    named = {start.stage for row in process.table for start in row.starts}
     for stage in sorted((named | OF_ENGINE) - set(all_stages())):
         yield _error(8, f"its table starts the stage {stage}, which no room registers", process)
 

@@ -24,8 +24,9 @@ WINDOW = 64  #: tasks rung and not yet claimed, per queue
 RING_AGAIN = timedelta(seconds=5)  #: a bell nobody answered is rung again
 IDLE = timedelta(seconds=1)  #: longest sleep after an empty sweep
 TOP_UP = timedelta(milliseconds=20)  #: pause while due, unrung rows remain
+IN_VAIN = 2  #: bells in a row that could not be rung: the broker is away
 
-Ring = Callable[[str, int], None]
+Ring = Callable[[str, int], None]  #: queue and task; raises NotRung
 Rung = list[tuple[str, int]]  #: queue and task
 
 _OPEN_SCHEDULES = """
@@ -111,6 +112,10 @@ FROM now
 """
 
 
+class NotRung(Exception):
+    """The broker did not take the bell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """What there is to do for the dispatcher, and in how many seconds the next task or schedule falls due."""
@@ -148,7 +153,19 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look =
         rung = [(queue, task_id) for marked in rows_of_each(*marking) for queue, task_id in marked]
         failpoint("dispatch.before_commit", *(str(task_id) for _, task_id in rung))
     failpoint("dispatch.marked", *(str(task_id) for _, task_id in rung))
-    for queue, task_id in rung:
-        ring(queue, task_id)
-        failpoint("dispatch.rung_one", str(task_id))
+    _ring_each(rung, ring)
     return rung
+
+
+def _ring_each(rung: Rung, ring: Ring) -> None:
+    in_vain = 0
+    for queue, task_id in rung:
+        try:
+            ring(queue, task_id)
+        except NotRung:
+            in_vain += 1
+            if in_vain == IN_VAIN:
+                return  # the others would wait for the broker as long; all of them are rung again after the interval
+            continue
+        in_vain = 0
+        failpoint("dispatch.rung_one", str(task_id))

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.models import Department, Organisation
+from accounts import access
+from accounts.models import Organisation
 from accounts.principal import Actor
 from caseflow.domain.errors import BadInput
 
@@ -57,14 +58,5 @@ def open_requested(request: OpeningRequest, *, organisation: Organisation, actor
         intake=request.intake,
         actor=actor,
         source_url=request.source_url,
-        department_id=_department_id(organisation, request.department),
+        department_id=access.get_department_id(organisation, request.department),
     )
-
-
-def _department_id(organisation: Organisation, slug: str) -> int | None:
-    if not slug:
-        return None
-    found = Department.objects.filter(organisation=organisation, slug=slug).values_list("pk", flat=True).first()
-    if found is None:
-        raise BadInput(code="unknown_department", path="$.department", problem="there is no such department")
-    return found

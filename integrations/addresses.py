@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from caseflow.domain.outcomes import Confirmed, LookupOutcome, Outcome, Unknown
-from integrations.answers import optional_text, read_failed, text
+from integrations.answers import optional_text, text
 from integrations.contract import HttpSystem, Owner
-from integrations.http import Answer, BadAddress, BadAnswer, NoAnswer, NotSent, path_of
+from integrations.http import Answer, BadAnswer
 from integrations.operations_by_key import look_up, post_once
 
 STATUSES = frozenset({"pending", "applied", "withdrawn"})
@@ -36,10 +36,10 @@ class Addresses(HttpSystem):
         """
         match name:
             case "address":
-                return self._read("addresses", subject, "address_unknown", {"status": "unknown"}, _address, call_id)
+                return self.read_one("addresses", subject, "address_unknown", {"status": "unknown"}, _address, call_id)
             case "correction":
                 missing = {"status": "not_found"}
-                return self._read("corrections", subject, "correction_not_found", missing, _correction, call_id)
+                return self.read_one("corrections", subject, "correction_not_found", missing, _correction, call_id)
         return super().read(name, subject, call_id=call_id)
 
     def perform(
@@ -76,28 +76,6 @@ class Addresses(HttpSystem):
 
     def lookup(self, *, key: str, call_id: str) -> LookupOutcome:
         return look_up(self._http, system=self.name, key=key, call_id=call_id, within=self._read_within)
-
-    def _read(
-        self,
-        collection: str,
-        subject: str,
-        missing_code: str,
-        missing: Mapping[str, Any],
-        value: Callable[[Mapping[str, Any]], Mapping[str, Any]],
-        call_id: str,
-    ) -> Mapping[str, Any]:
-        try:
-            answer = self._http.get(path_of(collection, subject), call_id=call_id, within=self._read_within)
-            if answer.status == 200:
-                return value(answer.json())
-        except BadAddress:
-            return missing  # nothing can have such a name
-        except (NotSent, NoAnswer, BadAnswer) as failure:
-            raise read_failed(self.name, failure) from failure
-        # Only the system's own word makes a 404 a fact: a wrong address answers 404 too.
-        if answer.status == 404 and answer.code == missing_code:
-            return missing
-        raise read_failed(self.name, answer)
 
 
 def _address(answer: Mapping[str, Any]) -> Mapping[str, Any]:

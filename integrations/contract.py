@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from caseflow.domain.outcomes import FaultKind, LookupOutcome, Outcome, ReadFailed, Refused, Unknown
-from integrations.http import HttpClient
+from integrations.answers import read_failed
+from integrations.http import BadAddress, BadAnswer, HttpClient, NoAnswer, NotSent, path_of
 from integrations.outgoing import AllowList
 
 #: How an effect is known to have happened: by reading the subject back, or only by the system's own receipt.
@@ -113,6 +114,32 @@ class HttpSystem(System):
         self._http = HttpClient(base_url, allowed=allowed)
         self._read_within = deadline or self.read_deadline
         self._perform_within = deadline or self.perform_deadline
+
+    def read_one(
+        self,
+        collection: str,
+        subject: str,
+        missing_code: str,
+        missing: Mapping[str, Any],
+        value: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        call_id: str,
+    ) -> Mapping[str, Any]:
+        """What `value` makes of `collection/subject`, or `missing`, where the system says that it is not there.
+
+        Raises ReadFailed; `value` raises BadAnswer for what it does not understand.
+        """
+        try:
+            answer = self._http.get(path_of(collection, subject), call_id=call_id, within=self._read_within)
+            if answer.status == 200:
+                return value(answer.json())
+        except BadAddress:
+            return missing  # nothing can have such a name
+        except (NotSent, NoAnswer, BadAnswer) as failure:
+            raise read_failed(self.name, failure) from failure
+        # Only the system's own word makes a 404 a fact: a wrong address answers 404 too.
+        if answer.status == 404 and answer.code == missing_code:
+            return missing
+        raise read_failed(self.name, answer)
 
     def close(self) -> None:
         self._http.close()

@@ -248,7 +248,7 @@ class _DeadlineBackend(httpcore2.NetworkBackend):
         try:
             # The resolver's own limits apply to this line; nothing can interrupt it.
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # UnicodeError: no name can be like this
             raise httpcore2.ConnectError(f"the name {host} is not known") from error
         refusal: Exception = httpcore2.ConnectError(f"the name {host} has no address")
         for address in dict.fromkeys(str(entry[4][0]) for entry in found):

@@ -107,6 +107,8 @@ class RestSystem(System):
         try:
             path = _path(how.path, known)
             body = _filled(dict(request) if how.body is None else how.body, known, whole=how.body is None)
+            # Before it leaves: what the request lacks would leave its own answer unread.
+            expected = _filled(how.expect, known)
         except (BadAddress, LookupError) as error:
             return Refused("bad_subject", str(error), FaultKind.INVALID_DATA)
         # The same request gives the same bytes: a system that compares bodies under one key must see no difference.
@@ -122,7 +124,7 @@ class RestSystem(System):
             return Unknown(failure.code, str(failure))
         if not 200 <= answer.status < 300:
             return self._outcome(self._plain(answer))
-        return self._confirmed(how, answer, known)
+        return self._confirmed(how, answer, expected)
 
     def lookup(self, *, key: str, call_id: str) -> LookupOutcome:
         how = self._config.lookup
@@ -133,7 +135,7 @@ class RestSystem(System):
             answer = self._http.get(path, call_id=call_id, within=self._read_within)
             if answer.status == 200:
                 told = answer.json()
-                _require(told, how.expect, {"key": key})
+                _require(told, _filled(how.expect, {"key": key}))
                 id = _at(told, how.external_id) if how.external_id else ""
                 found = {name: _at(told, path) for name, path in how.detail.items()}
                 detail = {name: optional_text(found, name) for name in found}
@@ -147,10 +149,10 @@ class RestSystem(System):
             return NotApplied(answer.code, "the system knows no operation under this key")
         return Unknown(answer.code or f"http_{answer.status}", f"it answered {answer.status}", retry_after(answer))
 
-    def _confirmed(self, how: Perform, answer: Answer, known: Mapping[str, Any]) -> Outcome:
+    def _confirmed(self, how: Perform, answer: Answer, expected: Mapping[str, Any]) -> Outcome:
         try:
-            told = answer.json() if answer.body or how.expect or how.external_id else NOTHING
-            _require(told, how.expect, known)
+            told = answer.json() if answer.body or expected or how.external_id else NOTHING
+            _require(told, expected)
             external_id = text({"id": _at(told, how.external_id)}, "id") if how.external_id else ""
         except BadAnswer as failure:
             return Unknown("bad_answer", str(failure))
@@ -209,14 +211,12 @@ def _fact(told: Mapping[str, Any], fact: FactPart) -> Any:
             return amount(named, fact.path)
     if fact.map:
         return fact.map[text(named, fact.path, allowed=frozenset(fact.map))]
-    allowed = frozenset(fact.one_of) or None
-    return text(named, fact.path, allowed=allowed) if not fact.optional else optional_text(named, fact.path)
+    return text(named, fact.path, allowed=frozenset(fact.one_of) or None)
 
 
-def _require(told: Mapping[str, Any], expect: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+def _require(told: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     """Raises BadAnswer when the answer is about something else."""
-    for path, value in expect.items():
-        wanted = _filled(value, known)
+    for path, wanted in expected.items():
         found = _at(told, path)
         if found != wanted or isinstance(found, bool) != isinstance(wanted, bool):
             raise BadAnswer(f'the field "{path}" says something else')

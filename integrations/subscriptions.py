@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from caseflow.domain.outcomes import Confirmed, LookupOutcome, Outcome, Unknown
-from integrations.answers import amount, optional_text, read_failed, text
+from integrations.answers import amount, optional_text, text
 from integrations.contract import HttpSystem, Owner
-from integrations.http import Answer, BadAddress, BadAnswer, NoAnswer, NotSent, path_of
+from integrations.http import Answer, BadAnswer
 from integrations.operations_by_key import look_up, post_once
 
 STATUSES = frozenset({"inactive", "active"})
@@ -37,18 +37,8 @@ class Subscriptions(HttpSystem):
         """
         if name != "subscription":
             return super().read(name, subject, call_id=call_id)
-        try:
-            answer = self._http.get(path_of("subscriptions", subject), call_id=call_id, within=self._read_within)
-            if answer.status == 200:
-                return _subscription(answer.json())
-        except BadAddress:
-            return {"status": "not_found"}
-        except (NotSent, NoAnswer, BadAnswer) as failure:
-            raise read_failed(self.name, failure) from failure
-        # Only the system's own word makes a 404 a fact: a wrong address answers 404 too.
-        if answer.status == 404 and answer.code == "subscription_not_found":
-            return {"status": "not_found"}
-        raise read_failed(self.name, answer)
+        missing = {"status": "not_found"}
+        return self.read_one("subscriptions", subject, "subscription_not_found", missing, _subscription, call_id)
 
     def perform(
         self,

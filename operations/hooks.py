@@ -112,7 +112,9 @@ def set_active(*, hook: Hook, is_active: bool, by: Actor, why: str = "") -> bool
 @transaction.atomic
 def send_again(*, delivery: HookDelivery, by: Actor) -> bool:
     """Try once more what was given up, under the same id; whether it was. Callers have looked whether `by` may."""
-    found = given_up(HookDelivery.objects.filter(pk=delivery.pk)).select_for_update(of=("self",), no_key=True).first()
+    # Locked first: who waits here for somebody who does the same has to see the task that they made.
+    HookDelivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
+    found = given_up(HookDelivery.objects.filter(pk=delivery.pk)).first()
     if found is None:
         return False
     HookDelivery.objects.filter(pk=found.pk).update(status=HookDelivery.Status.WAITING, settled_at=None)

@@ -47,6 +47,16 @@ def claimed(task: Task | int, worker: str = "first") -> Lease:
     return lease
 
 
+def somebody_waits_for_us() -> bool:
+    """Another session stands behind a lock of this thread's."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+        )
+        found: bool = cursor.fetchone()[0]
+        return found
+
+
 def together(*parts: Callable[[], Any]) -> list[Any]:
     """Run the parts at the same instant, each on a connection of its own; results or errors in their order."""
     barrier, results = threading.Barrier(len(parts)), [None] * len(parts)

@@ -124,7 +124,7 @@ class Story:
 
     def make_due(self, stage: str = "") -> None:
         """Future tasks are due now; the far ones (expiry, waiting) only by name."""
-        far = ["expire", "data_due", "recheck", "remind", "escalate"]
+        far = ["expire", "data_due", "recheck"]
         self.engine.owner.execute(
             "UPDATE cases_task SET available_at = clock_timestamp() WHERE case_id = %s AND status = 'due'"
             " AND available_at > clock_timestamp() AND CASE WHEN %s = '' THEN stage <> ALL(%s) ELSE stage = %s END",

@@ -7,10 +7,10 @@ from typing import NoReturn
 from django.db import transaction
 
 from accounts import access
-from accounts.models import Department, Organisation, Person, ServiceAccount
+from accounts.models import Organisation, Person, ServiceAccount
 from accounts.principal import Principal, actor_of
 from audit.services import record_organisation_event
-from caseflow.domain.errors import BadInput, NotFound, NotPermitted
+from caseflow.domain.errors import NotFound, NotPermitted
 from caseflow.domain.identifiers import PUBLIC_ID
 from caseflow.domain.roles import Right
 from cases.models import Case
@@ -38,16 +38,6 @@ def get_organisation(principal: Principal, slug: str, right: Right) -> Organisat
     if right not in rights:
         refuse(principal, organisation.pk, right, organisation=slug)
     return organisation
-
-
-def get_department_id(organisation: Organisation, slug: str) -> int | None:
-    """Raises BadInput for a department that the organisation does not have. One query, none without a name."""
-    if not slug:
-        return None
-    found = Department.objects.filter(organisation=organisation, slug=slug).values_list("pk", flat=True).first()
-    if found is None:
-        raise BadInput(code="unknown_department", path="$.department", problem="there is no such department")
-    return found
 
 
 def get_case_for(principal: Principal, public_id: str, right: Right) -> Case:

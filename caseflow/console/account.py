@@ -217,7 +217,7 @@ def _next(
     found = []
     if any(one.status == ActionStatus.UNKNOWN for one in actions):
         found.append(gettext("Do not repeat the change: what became of it is found out first."))
-    task = next((one for one in tasks if one.stage not in ("remind", "escalate", "expire")), None)
+    task = next((one for one in tasks if one.stage != "expire"), None)
     if task is not None and _is_silent(task):
         found.append(gettext("Another worker takes the step over and first finds out what was done already."))
     elif task is not None:

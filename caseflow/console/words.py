@@ -88,8 +88,6 @@ STAGES = {
     "data_due": gettext_lazy("The time for data ends"),
     "drift": gettext_lazy("Compare with the outside systems"),
     "bulk": gettext_lazy("Go through an order for many cases"),
-    "remind": gettext_lazy("Remind of the decision"),
-    "escalate": gettext_lazy("Tell more people"),
     "sweep_documents": gettext_lazy("Clear away half-written files"),
     "open_reports": gettext_lazy("Open the reports that are due"),
     "tell_staff": gettext_lazy("Tell staff by mail what waits for them"),

@@ -209,8 +209,3 @@ def advice_for(reason: str, *, effects_open: int = 0) -> Advice:
     if effects_open and advice.step in NOT_IN_DOUBT:
         return advice._replace(step=Step.RECONCILE)
     return advice
-
-
-def reasons_of(turn: Turn) -> frozenset[str]:
-    """The known reasons at which it is somebody's turn."""
-    return frozenset(reason for reason, advice in ADVICE.items() if advice.turn is turn)

@@ -162,7 +162,7 @@ def _given(*stages: str) -> tuple[Start, ...]:
 
 
 _OBSERVE = (Start("observe"),)
-_WAIT_FOR_PERSON = _given("remind", "escalate", "expire")
+_WAIT_FOR_PERSON = _given("expire")
 _BEFORE_SENDING = frozenset({Guard.PLAN_NOT_BEGUN, Guard.NO_EFFECTS_OPEN})
 _SETTLED = frozenset({Guard.NO_EFFECTS_OPEN})
 _UNTOUCHED = frozenset({Guard.NO_EFFECTS_OPEN, Guard.NO_EFFECTS_DONE})

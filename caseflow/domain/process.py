@@ -96,8 +96,6 @@ class ApprovalPolicy:
     four_eyes: bool = True  #: who caused the proposal does not decide on it
     validity: timedelta = timedelta(hours=24)
     execute_within: timedelta = timedelta(hours=1)
-    remind_after: timedelta = timedelta(hours=2)
-    escalate_after: timedelta = timedelta(hours=8)
 
     def quorum_for(self, facts: Facts) -> int:
         """How many persons have to approve a plan that rests on these facts."""

@@ -21,7 +21,6 @@ from typing import Literal
 
 TOLERANCE = timedelta(minutes=5)  #: either way: the rule's own
 MOST_SIGNATURES = 10  #: of one delivery that are looked at
-SECRET_SIZES = range(24, 65)  #: bytes
 PREFIX = "whsec_"
 #: The id is signed next to the timestamp with a full stop between, so it holds none.
 EVENT_ID = re.compile(r"[A-Za-z0-9_:-]{1,128}", re.ASCII)

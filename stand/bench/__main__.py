@@ -28,7 +28,7 @@ from stand.system import System
 CONTESTANTS = ("ours", "dbos", "dbos_tuned", "procrastinate", "dramatiq")
 PARTS = ("http", "latency", "idle", "ringing", "verify", "ceiling")
 #: Cases of one round, so that each takes some seconds; `--cases` replaces them.
-CASES = {"ours": 400, "dbos": 200, "dbos_tuned": 200, "procrastinate": 200, "dramatiq": 600}
+CASES = {"ours": 400, "dbos": 140, "dbos_tuned": 160, "procrastinate": 200, "dramatiq": 600}
 HTTP_CONTESTANTS, HTTP_WORKERS, HTTP_CASES = ("ours", "dbos_tuned"), 2, 150
 TUNED = {"BENCH_POLL": "0.02"}  #: for throughput: its queue is polled every 20 ms, not every second
 

@@ -18,7 +18,6 @@ _TOKEN = re.compile(
     r"""|(?P<number>\b\d+\b)|(?P<word>[A-Za-z_][A-Za-z_0-9]*)|(?P<rest>.)""",
     re.DOTALL,
 )
-ENDS = ("BEGIN", "COMMIT", "ROLLBACK")
 
 
 @dataclass(frozen=True, slots=True)

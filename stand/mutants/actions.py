@@ -185,6 +185,17 @@ MUTATIONS = (
         why="a notice in doubt would be sent again without asking",
     ),
     Mutation(
+        name="a later answer ends the doubt of an earlier request",
+        protects="doubt guard on new proposals",
+        file="actions/notifying.py",
+        old="    doubt = isinstance(outcome, Unknown) or planned.unanswered_at is not None\n",
+        new="    doubt = isinstance(outcome, Unknown)\n",
+        caught_by=(
+            "tests/actions/test_notifying.py::test_no_answer_to_a_later_request_ends_the_doubt_of_an_earlier_one",
+        ),
+        why="a letter that may have come would be called not sent, and sent once more under a key that has died",
+    ),
+    Mutation(
         name="a plan proposed again keeps its keys",
         protects="key for life",
         file="approvals/snapshots.py",

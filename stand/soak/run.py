@@ -23,7 +23,7 @@ from stand.soak.approver import Approver
 from stand.soak.clients import Helpdesk, Reader
 from stand.soak.faults import Breaker, end_misfortunes, script_misfortunes
 from stand.soak.journal import Journal
-from stand.soak.judging import Outside, judge
+from stand.soak.judging import SHOWN, Outside, judge
 from stand.soak.metering import Meter, Taken, differences
 from stand.soak.plan import GAP, Arrival, chance, is_full, plan_arrivals, plan_faults
 from stand.system import System
@@ -31,7 +31,6 @@ from stand.system import System
 WARM_UP = 60.0  #: seconds of arrivals before the first fault, at most a sixth of the run
 LATE = (60.0, 180.0)  #: seconds that a late approval waits, at most a sixth of the run
 DRAIN = 300.0  #: seconds for everything to come to rest after the last arrival
-REST = 5.0  #: seconds in one state after which a case counts as stuck there
 PUT_AT_ONCE = 2000  #: objects of the outside world
 STEADY = 10.0  #: seconds of rest before the last measurement
 
@@ -123,7 +122,7 @@ def run(system: System, order: Order, journal: Journal, tell: Tell) -> dict[str,
         "lost": len(verdict.lost),
         "doubled": len(verdict.doubled),
         "called_done_early": len(verdict.early),
-        "problems": {name: {"count": len(found), "first": found[:20]} for name, found in problems.items() if found},
+        "problems": {name: {"count": len(found), "first": found[:SHOWN]} for name, found in problems.items() if found},
         "faults": {
             "injected": len(breaker.injected),
             "by_kind": dict(sorted(breaker.by_kind.items())),

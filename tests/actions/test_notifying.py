@@ -63,6 +63,19 @@ def test_a_busy_mail_server_is_asked_again_under_the_same_key(engine: Engine) ->
     assert (story.state, len(story.letters()), sent(story)) == ("COMPLETED", 1, 3)
 
 
+@pytest.mark.parametrize("later", [{"kind": "too_many"}, {"kind": "error_before", "status": 422}])
+def test_no_answer_to_a_later_request_ends_the_doubt_of_an_earlier_one(later: dict[str, Any], engine: Engine) -> None:
+    story = engine.approved()
+    mail_fault(story, "drop_before")
+    story.run()
+    mail_fault(story, **later)
+    story.run_later()
+    assert notice_calls(story)[1] == ("lookup", "not_applied")
+    assert (story.state, story.notice.status, sent(story)) == ("NOTIFYING", "UNKNOWN", 2)
+    story.run_later()
+    assert (story.state, story.notice.status, len(story.letters())) == ("COMPLETED", "CONFIRMED", 1)
+
+
 def test_a_refused_notice_goes_to_a_person_and_the_effect_stays_confirmed(engine: Engine) -> None:
     story = engine.approved(customer={"email": "no-address"})
     story.run()

@@ -17,15 +17,7 @@ from caseflow.domain.lifecycle import Event
 from caseflow.domain.roles import Right, Role
 from cases.advancing import advance_case
 from tests.driving import Engine, hooks
-
-
-def somebody_waits_for_us() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
-        )
-        found: bool = cursor.fetchone()[0]
-        return found
+from tests.steps import somebody_waits_for_us
 
 
 def test_a_send_waits_for_a_withdrawal_that_is_being_stored_and_then_sends_nothing(engine: Engine) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import Organisation
 from accounts.services import create_organisation
-from cases.dispatching import IDLE, ONLY_NEW, RING_AGAIN, look, sweep
+from cases.dispatching import IDLE, ONLY_NEW, RING_AGAIN, NotRung, look, sweep
 from cases.management.commands.run_dispatcher import Rhythm
 from cases.models import Schedule, Task
 from cases.models.task import QUICK, SLOW
@@ -151,6 +151,21 @@ def test_nothing_is_lost_when_a_dispatcher_dies_between_marking_and_ringing(as_o
     as_owner.execute("UPDATE cases_task SET rung_at = rung_at - %s", [RING_AGAIN])
     sweep([QUICK], bell)
     assert bell.ids == [task]
+
+
+def test_a_broker_that_is_away_is_not_waited_for_once_a_task(as_owner: Any, bell: Bell) -> None:
+    tasks, tried = add(as_owner, 6), []
+
+    def away(queue: str, task: int) -> None:
+        tried.append(task)
+        if len(tried) != 2:
+            raise NotRung
+
+    sweep([QUICK], away)
+    assert tried == tasks[:4]  # one that was lost alone is no sign; after two in a row nobody waits for the others
+    Task.objects.update(rung_at=timezone.now() - RING_AGAIN - timedelta(milliseconds=10))
+    sweep([QUICK], bell)
+    assert bell.ids == tasks
 
 
 @pytest.mark.parametrize("kind", ["process", "organisation"])

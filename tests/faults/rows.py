@@ -11,4 +11,3 @@ LEFT_OUT = {
 }
 
 ROWS = [f"C{number:02d}" for number in range(1, 47)]
-EACH_ATTEMPT = [f"C{number}" for number in range(21, 30)]  #: first, second, last × same, other

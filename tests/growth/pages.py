@@ -31,7 +31,6 @@ from .path import cpu_of, person, server_pid
 SMALLEST = "sever"
 NARROW = f"of {SMALLEST}: "  #: begins the names of what is looked at by somebody of that organisation
 ROLES = (Role.OPERATOR, Role.APPROVER, Role.RECOVERER, Role.AUDITOR, Role.ORG_ADMIN)
-SORTS = ("newest", "oldest")
 COLLECTOR = "collector"  #: what Prometheus fetches; it has a limit of its own
 PLAIN = (
     "approvals", "attention", "cases", "actions", "drift", "reports", "processes", "metrics", "ops", "pauses", "audit",

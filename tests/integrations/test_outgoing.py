@@ -60,6 +60,14 @@ def test_an_adapter_at_a_host_that_is_not_on_the_list_cannot_even_be_made(url: s
         Payments(base_url=url, allowed=AllowList(["pay.example.org", "mail.example.org:8443"]))
 
 
+@pytest.mark.parametrize("host", ["example..org", f"{'a' * 64}.example.org"])
+def test_a_name_that_no_host_can_have_is_an_answer_and_no_crash(host: str) -> None:
+    client = HttpClient(f"https://{host}", allowed=AllowList([host]))
+    with pytest.raises(NotSent) as refused:
+        client.get("/", call_id="call-1", within=WITHIN)
+    assert refused.value.code == "no_connection"
+
+
 def test_what_is_not_on_the_list_is_refused_before_its_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     client = HttpClient("https://pay.example.org", allowed=AllowList(["pay.example.org"]))
     # As if some later code put another address together.

@@ -97,6 +97,29 @@ def test_an_answer_that_is_about_something_else_is_doubt(line: Between, key: str
             desk.read("ticket", "T-4821", call_id="call-4")
 
 
+def test_a_request_without_what_its_own_answer_would_be_compared_with_does_not_leave(line: Between, key: str) -> None:
+    tell = {"path": "/tickets/{subject}/lines", "body": {}, "expect": {"author": "{request.author}"}}
+    with closing(RestSystem(name="desk", table=_table(line.url, perform={"tell": tell}), deadline=DEADLINE)) as desk:
+        refused = desk.perform("tell", "T-4821", {}, key=key, call_id="call-1")
+        assert refused == Refused("bad_subject", "the request has no request.author", FaultKind.INVALID_DATA)
+        assert line.asked == []
+        line.answer(200, {"author": "Caseflow"})
+        assert isinstance(desk.perform("tell", "T-4821", {"author": "Caseflow"}, key=key, call_id="call-2"), Confirmed)
+
+
+def test_a_word_that_is_none_of_the_described_ones_is_no_fact_even_where_it_may_be_missing(line: Between) -> None:
+    status = {"from": "state", "one_of": ["active", "inactive"], "optional": True}
+    table = _table(line.url, read={"ticket": {"path": "/tickets/{subject}", "facts": {"status": status}}})
+    with closing(RestSystem(name="desk", table=table, deadline=DEADLINE)) as desk:
+        for said, fact in (({"state": "active"}, "active"), ({"state": ""}, None), ({}, None)):
+            line.answer(200, said)
+            assert desk.read("ticket", "T-4821", call_id="call-1") == {"status": fact}
+        line.answer(200, {"state": "suspended"})
+        with pytest.raises(ReadFailed) as failed:
+            desk.read("ticket", "T-4821", call_id="call-2")
+        assert failed.value.code == "bad_answer"
+
+
 @pytest.mark.parametrize(
     ("change", "place"),
     [

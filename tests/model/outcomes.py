@@ -102,7 +102,7 @@ def _ask_again(settling: Settling) -> None:
 
 
 def call_refused(settling: Settling) -> None:
-    """Nothing was sent; the reason says what follows (`_settle_refused_call`)."""
+    """Nothing was sent; the reason says what follows (`giving_up.settle_refused_call`)."""
     lease, reason = settling.lease, settling.lease.answer
     if reason == "facts_changed" and may_still_land(lease, settling.action):
         _look_again(settling)

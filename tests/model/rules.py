@@ -107,12 +107,12 @@ def may_repeat(action: Action, outside: Outside) -> bool:
 
 
 def cannot_land(action: Action, protections: Protections) -> bool:
-    """actions/reconciling.py `_settled_by_now`: no request may land any more."""
+    """actions/reconciling.py `_settled_by`: no request may land any more."""
     return action.waited == 2 if protections.wait_for_newest_call else action.waited >= 1
 
 
 def may_still_land(worker: Worker, action: Action) -> bool:
-    """actions/executing.py `_may_still_land`."""
+    """actions/giving_up.py `may_still_land`."""
     return worker.doubt > 0 and action.waited < 2
 
 

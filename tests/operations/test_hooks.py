@@ -26,7 +26,7 @@ from operations.spreading_hooks import move_on, spread_portion
 from tests.driving import CLAIM, Engine
 from tests.integrations.between import Between, between
 from tests.operations.hooked import ALL, ids, listen, tell, told
-from tests.steps import run_due, together
+from tests.steps import run_due, somebody_waits_for_us, together
 
 
 @pytest.fixture
@@ -177,6 +177,37 @@ def test_what_is_given_up_is_on_record_and_can_be_sent_again(
     hook.refresh_from_db()
     assert (hook.failing_since, given_up(HookDelivery.objects.filter(hook=hook)).count()) == (None, 1)
     assert ids(line.asked)[-1] in ids(line.asked)[:-1]
+
+
+def test_of_two_who_send_again_at_the_same_moment_one_does_and_the_other_is_told(
+    engine: Engine, line: Between, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telling_hooks, "POLICY", telling_hooks.RetryPolicy(limit=1))
+    hook, _ = listen(engine, line, kinds=("opened",))
+    line.script.clear()
+    line.answer(500, b"")
+    engine.open()
+    tell(engine)
+    (failed,) = given_up(HookDelivery.objects.filter(hook=hook))
+    first, came = threading.Event(), threading.Event()
+
+    def one() -> bool:
+        with transaction.atomic():
+            done = send_again(delivery=failed, by=SYSTEM)
+            first.set()
+            while not somebody_waits_for_us() and not came.is_set():
+                pass
+        return done
+
+    def other() -> bool:
+        assert first.wait(30)
+        try:
+            return send_again(delivery=failed, by=SYSTEM)
+        finally:
+            came.set()
+
+    assert together(one, other) == [True, False]
+    assert Task.objects.filter(stage="tell_hook", subject=str(failed.pk), status="due").count() == 1
 
 
 def test_a_receiver_that_is_gone_is_not_asked_again(engine: Engine, line: Between) -> None:

@@ -90,6 +90,23 @@ def test_access_is_read_when_the_message_leaves_and_not_when_it_was_planned(bure
     assert [reading.value[f"p{alpha.pk}"] for reading in readings][-1] == "none"
 
 
+def test_a_message_in_doubt_whose_recipient_lost_access_is_not_sent_again_and_stays_in_doubt(bureau: Bureau) -> None:
+    alpha, *_others = bureau.heads
+    order = {
+        "match": {"method": "POST", "path": "/mail/messages", "subject": alpha.email},
+        "fault": {"kind": "drop_before"},
+        "times": 1,
+    }
+    bureau.engine.outside.ask("POST", "/faults", order)
+    story = bureau.run(bureau.request(recipients=["alpha"]))
+    assert bureau.notices(story.case)["alpha"][0] == "UNKNOWN"
+    bureau.take_access(alpha)
+    story.run_later()
+    assert (story.standing, bureau.letters()) == (("NEEDS_ATTENTION", "notice_unconfirmed"), [])
+    assert bureau.notices(story.case) == {"alpha": ("UNKNOWN", "no_access")}
+    assert story.task("notify").status == "done"
+
+
 def test_a_case_that_ends_without_the_message_is_partly_done_and_its_message_never_leaves(bureau: Bureau) -> None:
     story = held_back(bureau)
     story.order("finish_without_notice")

@@ -18,7 +18,7 @@ from caseflow import traces
 from caseflow.api import plan_shapes, schema, shapes
 from caseflow.api.bodies import MAX_LIMIT, CaseListQuery, FactQuery, NoQuery, OpenCaseBody, RevealBody, SupplyDataBody
 from caseflow.api.pages import page_of
-from caseflow.api.reaching import get_case_for, get_department_id, get_organisation
+from caseflow.api.reaching import get_case_for, get_organisation
 from caseflow.api.reading import read_body, read_query
 from caseflow.domain.lifecycle import State
 from caseflow.domain.roles import Right
@@ -86,7 +86,7 @@ class CasesView(ApiView):
             intake=body.intake,
             actor=actor_of(principal),
             source_url=body.source_url,
-            department_id=get_department_id(organisation, body.department),
+            department_id=access.get_department_id(organisation, body.department),
         )
         traces.bind_ids(opened.case.public_id)
         code = status.HTTP_201_CREATED if opened.created else status.HTTP_200_OK

@@ -10,13 +10,13 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import granting
+from accounts import access, granting
 from accounts.models import Department, Organisation, Person
 from accounts.principal import Principal
 from caseflow.api import schema
 from caseflow.api.bodies import MAX_LIMIT
 from caseflow.api.people_shapes import PeoplePageSerializer, PeopleQuery, PersonSerializer, RoleBody
-from caseflow.api.reaching import get_department_id, get_organisation, refuse
+from caseflow.api.reaching import get_organisation, refuse
 from caseflow.api.reading import read_body, read_query
 from caseflow.domain.errors import BadInput, NotFound
 from caseflow.domain.roles import Right, Role
@@ -106,7 +106,7 @@ def _asked(organisation: Organisation, body: RoleBody) -> dict[str, Any]:
         raise BadInput(code="unknown_role", path="$.role", problem="there is no such role") from None
     if body.department and role is not Role.REPORT_READER:
         raise BadInput(code="not_used", path="$.department", problem="only report readers belong to a department")
-    key = get_department_id(organisation, body.department)
+    key = access.get_department_id(organisation, body.department)
     return {"role": role, "department": Department.objects.get(pk=key) if key else None}
 
 

@@ -19,7 +19,7 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from cases.actors import run_task
 from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
-from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, Rung, look, sweep
+from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, NotRung, Rung, look, sweep
 from cases.models.task import QUICK, SLOW
 
 log = logging.getLogger("caseflow.dispatcher")
@@ -171,9 +171,10 @@ def tell(rung: Rung) -> None:
 
 
 def ring(queue: str, task_id: int) -> None:
-    """Put one id into the queue. A bell that cannot be rung is rung again after the interval."""
+    """Put one id into the queue. Raises NotRung: it is rung again after the interval."""
     message = run_task.message(task_id).copy(queue_name=queue)
     try:
         dramatiq.get_broker().enqueue(message)
     except (redis.RedisError, OSError, dramatiq.errors.ConnectionError) as error:
         log.warning("the bell of task %s could not be rung: %s", task_id, error)
+        raise NotRung from error

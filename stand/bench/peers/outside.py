@@ -10,8 +10,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 SIMULATOR = os.environ.get("BENCH_SIMULATOR", "")
-#: One line a request for an effect, "SUBJECT SECONDS", by the clock that all processes of a machine share.
-NOTED = os.environ.get("CASEFLOW_BENCH_NOTES", "")
 
 _local = threading.local()
 _active: dict[str, str] = {}
