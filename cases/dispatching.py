@@ -55,10 +55,12 @@ WITH stale AS (
 UPDATE cases_task t SET rung_at = clock_timestamp() FROM stale WHERE t.id = stale.id RETURNING t.queue, t.id
 """
 
-#: The heads of every organisation's own line, dealt round-robin, so that one flood does not starve the others. What is
-#: paused is gathered once a line: asked of every row, a flood that waits would cost the others their sweep. All queues
-#: in one statement, each with its own room: most of what a sweep costs is the statement, not its rows.
-_RING_NEW = """
+#: The heads of every organisation's own line, dealt round-robin, so that one flood does not starve the others. What
+#: is paused is gathered once a line: asked of every row, a flood that waits would cost the others their sweep. All
+#: queues in one statement, each with its own room: most of what a sweep costs is the statement, not its rows. A line
+#: begins at its organisation and is bounded by a pair, so that only the index of lines has its order: by the index of
+#: moments alone the line of one would be found by walking through the flood of another.
+RING_NEW = """
 WITH RECURSIVE now AS MATERIALIZED (SELECT clock_timestamp() AS at),
 room AS MATERIALIZED (
   SELECT queue, greatest(0, %(window)s - (
@@ -76,7 +78,7 @@ lines(queue, organisation_key) AS (
                  AND t.organisation_key > lines.organisation_key ORDER BY t.organisation_key LIMIT 1)
   FROM lines WHERE lines.organisation_key IS NOT NULL),
 heads AS (
-  SELECT head.*, room.queue, room.free,
+  SELECT head.*, room.queue,
          row_number() OVER (PARTITION BY room.queue, head.organisation_key ORDER BY head.available_at, head.id) AS turn
   FROM lines JOIN room ON room.queue = lines.queue CROSS JOIN now CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(p.key) FILTER (WHERE p.kind = 'process'), '{}') AS processes,
@@ -86,14 +88,14 @@ heads AS (
       AND (p.organisation_id IS NULL OR p.organisation_id = lines.organisation_key)) paused CROSS JOIN LATERAL (
     SELECT t.id, t.organisation_key, t.available_at FROM cases_task t
     WHERE t.queue = lines.queue AND t.status = 'due' AND t.rung_at IS NULL
-      AND t.organisation_key = lines.organisation_key
-      AND t.available_at <= now.at
+      AND t.organisation_key >= lines.organisation_key
+      AND (t.organisation_key, t.available_at) <= (lines.organisation_key, now.at)
       AND NOT paused.wholly AND split_part(t.process, ':', 1) <> ALL(paused.processes)
-    ORDER BY t.available_at, t.id LIMIT room.free FOR UPDATE SKIP LOCKED) head
+    ORDER BY t.organisation_key, t.available_at, t.id LIMIT room.free FOR UPDATE SKIP LOCKED) head
   WHERE lines.organisation_key IS NOT NULL),
-dealt AS (
-  SELECT id, free, row_number() OVER (PARTITION BY queue ORDER BY turn, available_at, id) AS place FROM heads),
-chosen AS (SELECT id FROM dealt WHERE place <= free)
+chosen AS (
+  SELECT first.id FROM room CROSS JOIN LATERAL (
+    SELECT id FROM heads WHERE heads.queue = room.queue ORDER BY turn, available_at, id LIMIT room.free) first)
 UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = chosen.id RETURNING t.queue, t.id
 """
 
@@ -148,7 +150,7 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look =
         run(_OPEN_SCHEDULES)
     told: dict[str, Any] = {"window": window, "again": RING_AGAIN.total_seconds()}
     marking = [(_RING_AGAIN, told | {"queue": queue}) for queue in queues if wanted.stale]
-    marking.append((_RING_NEW, told | {"queues": queues}))
+    marking.append((RING_NEW, told | {"queues": queues}))
     with transaction.atomic():
         rung = [(queue, task_id) for marked in rows_of_each(*marking) for queue, task_id in marked]
         failpoint("dispatch.before_commit", *(str(task_id) for _, task_id in rung))

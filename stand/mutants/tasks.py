@@ -59,9 +59,9 @@ MUTATIONS = (
         name="the dispatcher remembers how far it was",
         protects="selection by status",
         file="cases/dispatching.py",
-        old="      AND t.available_at <= now.at\n",
+        old="      AND (t.organisation_key, t.available_at) <= (lines.organisation_key, now.at)\n",
         new=(
-            "      AND t.available_at <= now.at\n"
+            "      AND (t.organisation_key, t.available_at) <= (lines.organisation_key, now.at)\n"
             "      AND t.id > (SELECT coalesce(max(r.id), 0) FROM cases_task r WHERE r.rung_at IS NOT NULL)\n"
         ),
         caught_by=(f"{DISPATCHING}::test_a_slow_transaction_with_a_lower_number_is_not_passed_over",),
@@ -101,17 +101,29 @@ MUTATIONS = (
         name="first come, first rung",
         protects="fairness between organisations",
         file="cases/dispatching.py",
-        old="(PARTITION BY queue ORDER BY turn, available_at, id)",
-        new="(PARTITION BY queue ORDER BY available_at, id)",
+        old="WHERE heads.queue = room.queue ORDER BY turn, available_at, id",
+        new="WHERE heads.queue = room.queue ORDER BY available_at, id",
         caught_by=(f"{DISPATCHING}::test_a_flood_of_one_organisation_does_not_starve_another",),
         why="a flood of one organisation would starve another",
+    ),
+    Mutation(
+        name="a line is found in the flood of another",
+        protects="fairness between organisations",
+        file="cases/dispatching.py",
+        old=(
+            "      AND t.organisation_key >= lines.organisation_key\n"
+            "      AND (t.organisation_key, t.available_at) <= (lines.organisation_key, now.at)\n"
+        ),
+        new="      AND t.organisation_key = lines.organisation_key AND t.available_at <= now.at\n",
+        caught_by=(f"{DISPATCHING}::test_nobody_walks_through_the_flood_of_one_organisation_to_the_line_of_another",),
+        why="each sweep would cost as much as the longest flood is long",
     ),
     Mutation(
         name="one room for all queues",
         protects="fairness between queues",
         file="cases/dispatching.py",
-        old="(PARTITION BY queue ORDER BY turn, available_at, id)",
-        new="(ORDER BY turn, available_at, id)",
+        old="WHERE heads.queue = room.queue ORDER BY turn, available_at, id",
+        new="ORDER BY turn, available_at, id",
         caught_by=(f"{DISPATCHING}::test_each_queue_has_a_window_of_its_own",),
         why="a flood of slow work would leave the quick queue no room, or be rung without bound",
     ),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Organisation
 from accounts.services import create_organisation
-from cases.dispatching import IDLE, ONLY_NEW, RING_AGAIN, NotRung, look, sweep
+from cases.dispatching import IDLE, ONLY_NEW, RING_AGAIN, RING_NEW, NotRung, look, sweep
 from cases.management.commands.run_dispatcher import Rhythm
 from cases.models import Schedule, Task
 from cases.models.task import QUICK, SLOW
@@ -99,6 +102,32 @@ def test_a_flood_of_one_organisation_does_not_starve_another(as_owner: Any, bell
     sweep([QUICK], bell, window=10)
     assert len(bell.ids) == 10
     assert single in bell.ids
+
+
+def test_nobody_walks_through_the_flood_of_one_organisation_to_the_line_of_another(
+    as_owner: Any, acme: Organisation
+) -> None:
+    globex = create_organisation(slug="globex", name="Globex")
+    add(as_owner, 2000, organisation=acme.pk, process="restore_access:1")
+    add(as_owner, 3, organisation=globex.pk, process="restore_access:1", name="few")
+    add(as_owner, 2000, organisation=globex.pk, process="restore_access:1", name="later", delay=3600)
+    as_owner.execute("ANALYZE cases_task")
+    with connection.cursor() as cursor:
+        statement = f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {RING_NEW}"
+        cursor.execute(statement, {"queues": [QUICK, SLOW], "window": 64})
+        (plan,) = cursor.fetchone()
+    nodes = list(_nodes((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]))
+    assert sum(one["Actual Rows"] for one in nodes if one["Node Type"] == "ModifyTable") == 64
+    # Of each line as many rows as there is room for and one more, to know in which order those of one moment come.
+    read = [one for one in nodes if one.get("Relation Name") == "cases_task" and "Alias" in one]
+    assert max(one["Actual Rows"] * one["Actual Loops"] for one in read) <= 2 * 65
+    assert sum(one.get("Rows Removed by Filter", 0) * one["Actual Loops"] for one in read) == 0
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", []):
+        yield from _nodes(part)
 
 
 def test_each_queue_has_a_window_of_its_own(as_owner: Any, bell: Bell, acme: Organisation) -> None:
