@@ -12,6 +12,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -61,14 +62,14 @@ def is_dearer(ratio: float, committed: float) -> bool:
     return ratio > committed * SLACK
 
 
-def measure(beside: psycopg.Connection[Any]) -> Slice:
-    """`beside` is a session for the fixed work and for looking; the product uses its own."""
+def measure(beside: psycopg.Connection[Any], *, first: int = 1) -> Slice:
+    """`beside` is a session for the fixed work and for looking. Tickets are numbered from `first`."""
     ours = Ours(beside)
     fixed = Reference(beside)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         own = int(cursor.fetchone()[0])
-    numbers = iter(range(1, 1_000_000))
+    numbers = count(first)
 
     def one_case() -> None:
         ours.open_one(str(next(numbers)))

@@ -26,6 +26,8 @@ def test_a_case_costs_no_more_processor_time_than_was_committed(
     if WRITING:
         COMMITTED.write_text(json.dumps(found.written(), indent=1) + "\n", encoding="utf-8")
     committed = committed_ratio()
+    if is_dearer(found.ratio, committed):
+        found = measure(as_owner, first=100_001)  # a busy moment passes, a dearer case stays
     print("\n".join(as_lines(found, committed)))
     assert not is_dearer(found.ratio, committed), "; ".join(as_lines(found, committed))
 
