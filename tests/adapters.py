@@ -56,9 +56,9 @@ class Keyless(HookedSubscriptions):
 
 
 class PromptKeyless(Keyless):
-    """… whose requests land at once or never."""
+    """… whose requests land at once or never: also where two clocks of one moment are read one after the other."""
 
-    settles_after = timedelta(0)
+    settles_after = timedelta(seconds=-1)
 
 
 class LookupOnly(Keyless):
@@ -75,9 +75,9 @@ class LookupOnly(Keyless):
 
 
 class PromptLookupOnly(LookupOnly):
-    """… whose requests land at once or never."""
+    """… whose requests land at once or never: also where two clocks of one moment are read one after the other."""
 
-    settles_after = timedelta(0)
+    settles_after = timedelta(seconds=-1)
 
 
 class _Legacy:
