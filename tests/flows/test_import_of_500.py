@@ -190,8 +190,12 @@ def answers_of(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
 
 
 def kill_at_work(office: Office, role: str) -> None:
-    """kill -9 of a worker that certainly holds a lease of the office's: it is stopped first, then looked at."""
+    """kill -9 of a worker that certainly holds a lease of the office's: it is stopped first, then looked at.
+
+    The others stand still meanwhile, or they would take all the work from one that is stopped so often.
+    """
     running = office.running
+    others = [one for one in ("worker-1", "worker-2") if one != role]
 
     def holds_a_lease() -> bool:
         running.system.processes.signal(role, signal.SIGSTOP)
@@ -205,9 +209,15 @@ def kill_at_work(office: Office, role: str) -> None:
         running.system.processes.signal(role, signal.SIGCONT)
         return False
 
-    # A lease is held for milliseconds: looked for at leisure, it may not be met before the work is done.
-    running.system.wait_for(holds_a_lease, every=0.001)
-    running.system.kill(role)
+    for other in others:
+        running.system.processes.signal(other, signal.SIGSTOP)
+    try:
+        # A lease is held for milliseconds: looked for at leisure, it may not be met before the work is done.
+        running.system.wait_for(holds_a_lease, every=0.005)
+        running.system.kill(role)
+    finally:
+        for other in others:
+            running.system.processes.signal(other, signal.SIGCONT)
 
 
 def lost_attempts(office: Office) -> int:
