@@ -9,6 +9,7 @@ class ApprovalsConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("approvals.stages")
+        import_module("approvals.at_once")
         import_module("approvals.asking")
         changes = import_module("accounts.changes")
         deciders = import_module("approvals.deciders")

@@ -39,7 +39,8 @@ WHERE c.organisation_id = %(organisation)s AND (
     WHERE NOT ((plan.approval ->> 'four_eyes')::boolean AND person = ANY(plan.causers))
   ) < (plan.approval ->> 'quorum')::int
   OR c.state = 'CHECKING' AND EXISTS (
-    SELECT FROM cases_task t WHERE t.case_id = c.id AND t.stage IN ('propose', 'ask_model') AND t.status = 'leased'))
+    SELECT FROM cases_task t
+    WHERE t.case_id = c.id AND t.stage IN ('observe', 'propose', 'ask_model') AND t.status = 'leased'))
 ORDER BY c.id
 """
 

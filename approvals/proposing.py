@@ -17,7 +17,7 @@ from audit.models import AuditEvent
 from caseflow.domain.errors import BrokenProposal
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event
-from caseflow.domain.process import Effect, Ending, EndingKind, Facts, Plan, Process, Proposed
+from caseflow.domain.process import Effect, Ending, EndingKind, Facts, IntakeBody, Plan, Process, Proposed
 from caseflow.statements import Kept, Question, Row, Values
 from cases.claiming import Lease
 from cases.models import IntakeRevision
@@ -99,13 +99,18 @@ def _told(case_id: int, organisation_id: int, slug: str) -> QuerySet[IntakeRevis
 _TOLD = Kept(_told, keys=2)
 
 
+def told_of(case: CaseRow) -> tuple[str, Values]:
+    """What `ground_of` stands on, as a statement and its values."""
+    return _TOLD.of(case.id, case.organisation_id, case.definition.slug)
+
+
 def ask_for_ground(lease: Lease) -> Question:
     """Everything `propose` needs, read in the transaction of the claim."""
     if lease.case is None:
         raise ValueError("propose needs a case")
     case = lease.case
-    effects = effects_of_case(case.id) if _has_effects(case) else ()
-    return Question(*_TOLD.of(case.id, case.organisation_id, case.definition.slug), partial(_ground_of, case, effects))
+    effects = effects_of_case(case.id) if has_effects(case) else ()
+    return Question(*told_of(case), partial(ground_of, case, effects))
 
 
 def load_ground(lease: Lease) -> Ground:
@@ -114,8 +119,12 @@ def load_ground(lease: Lease) -> Ground:
     return ground
 
 
-def _ground_of(case: CaseRow, effects: tuple[Effect, ...], revisions: Sequence[Row]) -> Ground:
-    observations = Newest.of(revisions[-1][6])
+def ground_of(
+    case: CaseRow, effects: tuple[Effect, ...], revisions: Sequence[Row], fresh: Sequence[Newest] = ()
+) -> Ground:
+    """`fresh` are readings that were stored since, or are stored with the proposal."""
+    by_name = {row.name: row for row in (*Newest.of(revisions[-1][6]), *fresh)}
+    observations = [by_name[name] for name in sorted(by_name)]
     causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][4])
     return Ground(
         facts={row.name: row.value for row in observations},
@@ -177,13 +186,28 @@ def submit_proposal(
     settling: Settlement, process: Process, proposer: Proposer, proposed: Proposed, ground: Ground
 ) -> None:
     """Raises BrokenProposal before any write when the answer breaks a rule."""
-    check_proposed(process, proposed, ground.facts, ground.intake)
-    ending = process.endings[proposed.decision]
-    plan = process.plan(decision=proposed.decision, facts=ground.facts, intake=ground.intake, effects=ground.effects)
-    check_plan(plan, ending.kind, ground.effects)
+    plan = planned(process, proposed, ground.facts, ground.intake, ground.effects)
     if settling.late:
         settling.move(Event.PROPOSAL_READY)  # recorded as late; a plan for an older version is not kept
         return
+    submit_plan(settling, process, proposer, proposed, plan, ground)
+
+
+def planned(
+    process: Process, proposed: Proposed, facts: Facts, intake: IntakeBody, effects: Sequence[Effect] = ()
+) -> Plan:
+    """What the process makes of the answer; nothing is asked or written. Raises BrokenProposal."""
+    check_proposed(process, proposed, facts, intake)
+    plan = process.plan(decision=proposed.decision, facts=facts, intake=intake, effects=effects)
+    check_plan(plan, process.endings[proposed.decision].kind, effects)
+    return plan
+
+
+def submit_plan(
+    settling: Settlement, process: Process, proposer: Proposer, proposed: Proposed, plan: Plan, ground: Ground
+) -> None:
+    """The way that the decision's ending goes."""
+    ending = process.endings[proposed.decision]
     match ending.kind:
         case EndingKind.ACT:
             _act(settling, process, proposer, proposed, plan, ground)
@@ -299,5 +323,5 @@ def _said(proposed: Proposed) -> dict[str, Any]:
     return {"decision": proposed.decision, "reason": proposed.reason, "evidence": list(proposed.evidence)}
 
 
-def _has_effects(case: CaseRow) -> bool:
+def has_effects(case: CaseRow) -> bool:
     return case.plan_begun or bool(case.effects_done or case.effects_open)

@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from django.db import InterfaceError, OperationalError
+
+from caseflow.domain.errors import LeaseLost
 from caseflow.domain.failpoints import failpoint
 from caseflow.domain.lifecycle import Event, State
+from caseflow.statements import Values
 
 from .claiming import Lease
-from .observing import Known, ask_what_is_known, read_now, store_readings
+from .observing import Known, Readings, ask_what_is_known, read_now, store_readings
 from .personal import Sealer
 from .publishing import NewTask
-from .settling import settlement
+from .settling import Settlement, settlement
 from .stages import Stage, register
+
+log = logging.getLogger("caseflow.checking")
+
+
+class ReadyPlan(Protocol):
+    """A plan that was made of the facts just read, without any transaction; it is stored together with them."""
+
+    def asks(self) -> tuple[str, Values]:
+        """What it needs to know behind the case's lock."""
+
+    def settle(self, settling: Settlement, ids: Mapping[str, int]) -> None:
+        """Say what follows from the facts, now stored under these ids; `settling.asked` has the answer."""
+
+
+Planner = Callable[[Lease, Known, Readings], ReadyPlan | None]
+
+
+def _no_plan(lease: Lease, known: Known, readings: Readings) -> None:
+    return None
+
+
+#: Set by the room that proposes, when it is loaded: imports point back.
+plan_at_once: Planner = _no_plan
+
+
+def provide_planner(planner: Planner) -> None:
+    """Tell this room how a plan is made of fresh facts; None where that waits for others, or has failed."""
+    global plan_at_once
+    plan_at_once = planner
 
 
 def check(lease: Lease) -> Lease | None:
@@ -21,21 +58,45 @@ def check(lease: Lease) -> Lease | None:
 
 
 def observe(lease: Lease) -> Lease | None:
-    """Read every fact of the process. In CHECKING a proposal follows; elsewhere the facts are only stored."""
+    """Read every fact of the process. In CHECKING a proposal follows, in the same settlement where its plan is ready
+    (ADR 16); elsewhere the facts are only stored."""
     if lease.case is None:
         raise ValueError("observe needs a case")
     known: Known = lease.loaded
     failpoint("observe.before_read", *lease.about)
     readings = read_now(lease.case.definition, known.intake, revision=known.revision)
     failpoint("observe.after_read", *lease.about)
-    with settlement(lease) as settling:
-        sealer = Sealer.of_wrapped(known.wrapped_key) if known.wrapped_key else None
-        ids = store_readings(lease.case.id, readings, at=settling.now, sealer=sealer)
-        calls = {fact.name: fact.call_id for fact in readings.readings}
-        settling.record("facts.observed", facts={"observations": ids, "calls": calls})
-        if settling.case.state is State.CHECKING and not settling.late:
+    plan = plan_at_once(lease, known, readings) if lease.case.state is State.CHECKING else None
+    if plan is not None:
+        try:
+            return _settle(lease, known, readings, plan)
+        except (LeaseLost, OperationalError, InterfaceError):
+            raise
+        except Exception:
+            # What was read is kept all the same, and `propose` fails by itself, where its tries are counted.
+            log.exception("the plan of task %s could not be stored with its facts", lease.task_id)
+    return _settle(lease, known, readings)
+
+
+def _settle(lease: Lease, known: Known, readings: Readings, plan: ReadyPlan | None = None) -> Lease | None:
+    with settlement(lease, *([plan.asks()] if plan else [])) as settling:
+        ids = _keep(settling, known, readings)
+        if settling.case.state is not State.CHECKING or settling.late:
+            pass  # the case went on: the facts are all there is to keep
+        elif plan is not None:
+            plan.settle(settling, ids)
+        else:
             settling.follow(NewTask("propose"))
     return settling.next_lease
+
+
+def _keep(settling: Settlement, known: Known, readings: Readings) -> dict[str, int]:
+    """Store what was read, and say so in the history; the ids by the facts' names."""
+    sealer = Sealer.of_wrapped(known.wrapped_key) if known.wrapped_key else None
+    ids = store_readings(settling.case.id, readings, at=settling.now, sealer=sealer)
+    calls = {fact.name: fact.call_id for fact in readings.readings}
+    settling.record("facts.observed", facts={"observations": list(ids.values()), "calls": calls})
+    return ids
 
 
 def look(lease: Lease) -> Lease | None:
@@ -45,10 +106,7 @@ def look(lease: Lease) -> Lease | None:
     known: Known = lease.loaded
     readings = read_now(lease.case.definition, known.intake, revision=known.revision)
     with settlement(lease) as settling:
-        sealer = Sealer.of_wrapped(known.wrapped_key) if known.wrapped_key else None
-        ids = store_readings(lease.case.id, readings, at=settling.now, sealer=sealer)
-        calls = {fact.name: fact.call_id for fact in readings.readings}
-        settling.record("facts.observed", facts={"observations": ids, "calls": calls})
+        _keep(settling, known, readings)
     return settling.next_lease
 
 

@@ -84,22 +84,21 @@ _STORE = """
 INSERT INTO cases_observation (case_id, name, value, source, observed_at, call_id, intake_revision)
 SELECT %s, r.* FROM jsonb_to_recordset(%s::jsonb) AS r(name text, value jsonb, source text, observed_at timestamptz,
                                                        call_id text, intake_revision int)
-RETURNING id
+RETURNING name, id
 """
 
 
-def store_readings(
-    case_id: int, *several: Readings, at: datetime, known: Container[str] = (), sealer: Sealer | None = None
-) -> list[int]:
-    """Append the readings; their ids. Personal texts whose keyed digest is `known` are stored already.
+def store_readings(case_id: int, readings: Readings, *, at: datetime, sealer: Sealer | None = None) -> dict[str, int]:
+    """Append the readings; their ids by the facts' names.
 
     `at` is the database's moment: a reading is dated by it and by its age, for this process's clock may be wrong.
     """
-    return [row[0] for row in rows_of(*_storing(case_id, several, at, known, sealer))]
+    return dict(rows_of(*_storing(case_id, [readings], at, (), sealer)))
 
 
 def keep_readings(case_id: int, *several: Readings, at: datetime, known: Container[str] = ()) -> None:
-    """The same for whoever asks for no ids: the readings leave with the next statement."""
+    """The same for whoever asks for no ids: the readings leave with the next statement. Personal texts whose keyed
+    digest is `known` are stored already."""
     soon(*_storing(case_id, several, at, known, None))
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from caseflow.statements import rows_of, soon
@@ -62,18 +63,19 @@ PAUSED = (
     " WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > clock_timestamp()) AND " + CONCERNED + ")"
 )
 
+#: Leased by what the table's constraint says of it: `status` would offer the index of leases, which are few but change
+#: all the time, so that more of it is dead than alive.
 _END = """
 done AS (
   UPDATE cases_task SET status = %(status)s, ended_at = t.at, leased_until = NULL, rung_at = NULL,
          last_error = %(error)s, last_error_text = %(error_text)s
-  FROM t WHERE id = %(task_id)s AND fence = %(fence)s AND status = 'leased'),
+  FROM t WHERE id = %(task_id)s AND fence = %(fence)s AND leased_until IS NOT NULL),
 ended AS (
   UPDATE cases_attempt SET ended_at = t.at, outcome = %(outcome)s, error = %(error)s, error_text = %(error_text)s
-  FROM t WHERE task_id = %(task_id)s AND number = %(number)s AND ended_at IS NULL),
-"""
+  FROM t WHERE task_id = %(task_id)s AND number = %(number)s AND ended_at IS NULL)"""
 
-_PARTS = """{ending}
-n AS (SELECT n.*, n.claim AND NOT {paused} AS mine, t.at AS now,
+_PUBLISH = """
+n AS (SELECT n.*, {mine} AS mine, t.at AS now,
              coalesce(n.at, t.at + n.delay * interval '1 second') AS due
       FROM t, jsonb_to_recordset(%(tasks)s::jsonb)
            AS n(stage text, subject text, queue text, at timestamptz, delay float8, claim boolean, lease float8,
@@ -89,14 +91,24 @@ fresh AS (
          CASE WHEN mine THEN now + span * interval '1 second' END, CASE WHEN mine THEN %(worker)s ELSE '' END, now
   FROM n
   ON CONFLICT (case_id, organisation_key, stage, subject, generation) WHERE status IN ('due', 'leased') DO NOTHING
-  RETURNING id, stage, subject, status, status = 'leased' AS claimed, deadline_at, created_at),
+  RETURNING id, stage, subject, status, status = 'leased' AS claimed, deadline_at, created_at)"""
+
+_MINE = "n.claim AND NOT {paused}".format(paused=PAUSED.format(process="%(process)s", organisation="%(organisation)s"))
+
+_BEGIN = """
 begun AS (
   INSERT INTO cases_attempt (task_id, number, fence, worker, begun_at, outcome, error, error_text)
   SELECT id, 1, 1, %(worker)s, created_at, '', '', '' FROM fresh WHERE status = 'leased')"""
 
-_PAUSED_HERE = PAUSED.format(process="%(process)s", organisation="%(organisation)s")
-_END_AND_PUBLISH = _PARTS.format(ending=_END, paused=_PAUSED_HERE)
-_PUBLISH = _PARTS.format(ending="", paused=_PAUSED_HERE)
+
+@cache
+def _parts(*, ends: bool, publishes: bool, claims: bool) -> str:
+    """Only what this publication needs: PostgreSQL makes ready every part of a statement, also one without rows."""
+    publishing = _PUBLISH.format(mine=_MINE if claims else "false")
+    parts = {_END: ends, publishing: publishes, _BEGIN: claims}
+    return ",".join(part for part, wanted in parts.items() if wanted)
+
+
 _CLOCK = "WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),"
 _FRESH = ("id", "stage", "subject", "claimed", "deadline_at")  #: the fields of Fresh, as the statement names them
 
@@ -111,6 +123,8 @@ def publish(
 ) -> list[Fresh]:
     """Insert `tasks` for `case` in its present version. `claim_for` names the worker that takes the first due one of
     `claim_queue` for itself; empty: nobody does."""
+    if not tasks and ending is None:
+        return []
     with_event = publication(case, tasks, ending=ending, claim_for=claim_for, claim_queue=claim_queue)
     return published(rows_of(f"{_CLOCK}{with_event.parts} SELECT {', '.join(_FRESH)} FROM fresh", with_event.values))
 
@@ -163,4 +177,6 @@ def publication(
     }
     if ending is not None:
         parameters |= {name: getattr(ending, name) for name in Ending.__slots__}
-    return Beside(_END_AND_PUBLISH if ending else _PUBLISH, parameters, rows="fresh", returned=_FRESH)
+    claims = any(record["claim"] for record in records)
+    parts = _parts(ends=ending is not None, publishes=bool(records), claims=claims)
+    return Beside(parts, parameters, rows="fresh", returned=_FRESH) if records else Beside(parts, parameters)

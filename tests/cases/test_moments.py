@@ -70,7 +70,7 @@ def test_what_a_hundred_writers_commit_in_any_order_is_what_is_rung(engine: Engi
     assert len(rung) == 96
 
 
-PLACES = ["observe.committed", "propose.committed", "execute.committed", "notify.committed"]
+PLACES = ["observe.committed", "execute.committed", "notify.committed"]
 
 
 @pytest.mark.parametrize("place", PLACES)

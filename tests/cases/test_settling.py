@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.principal import SYSTEM
+from approvals.models import Proposal
 from caseflow.domain.lifecycle import Event
 from cases.advancing import advance_case
 from cases.models import Observation, Task
@@ -137,7 +138,8 @@ def test_facts_read_while_a_person_decides_are_stored_and_move_nothing(engine: E
     story.run()
     assert (story.state, story.case.version) == ("WAITING_APPROVAL", version)
     assert Observation.objects.filter(case_id=story.id).count() == 6
-    assert Task.objects.filter(case_id=story.id, stage="propose").count() == 1
+    assert Proposal.objects.filter(case_id=story.id).count() == 1
+    assert not Task.objects.filter(case_id=story.id, stage="propose").exists()
 
 
 def test_a_payment_that_is_not_confirmed_yet_is_read_every_15_minutes_until_one_end(engine: Engine) -> None:

@@ -205,8 +205,8 @@ ONCE = (
         recovers=False,
         after=one_live_task,
     ),
-    Spot("C16", "proposer answered, before the proposal was stored", "propose.answered", "propose", after=one_proposal),
-    Spot("C17", "proposal written, not committed", "propose.before_commit", "propose", after=one_proposal),
+    Spot("C16", "proposer answered, before the proposal was stored", "propose.answered", "observe", after=one_proposal),
+    Spot("C17", "proposal written, not committed", "observe.before_commit", "observe", after=one_proposal),
     Spot(
         *("C20", "expiry between select and update", "expire.before_commit", "expire"),
         process="restore_briefly",

@@ -276,11 +276,6 @@ class Draft:
         self.worker = f"worker-{self.rng.randrange(5, 9)}"
         self.begin(task)
 
-    def hand_over(self, task: Row, stage: str, subject: str = "") -> Row:
-        """The same worker goes on with the next task in the same statement."""
-        self.end(task)
-        return self.begin(self.publish(stage, subject))
-
     def _end_attempt(self, task: Row, outcome: str, error: str, text: str) -> None:
         attempt = next(row for row in reversed(self.rows[Attempt]) if row["task_id"] == task["id"])
         attempt |= {"ended_at": self.at, "outcome": outcome, "error": error, "error_text": text}

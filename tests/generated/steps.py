@@ -103,7 +103,7 @@ def check(draft: PlannedDraft) -> Row:
 
 
 def observe(draft: PlannedDraft, task: Row) -> Row:
-    """The facts are read; the task `propose`, begun."""
+    """The facts are read; the task, whose settlement stores the plan, too."""
     if task["status"] != "leased":
         draft.begin(task)
     names = [source.name for source in draft.process.facts]
@@ -112,7 +112,7 @@ def observe(draft: PlannedDraft, task: Row) -> Row:
     keys = draft.store(readings, texts=True)
     calls = {name: call for name, _, _, call in readings}
     draft.record("facts.observed", {"observations": keys, "calls": calls})
-    return draft.hand_over(task, "propose")
+    return task
 
 
 def observe_in_vain(draft: PlannedDraft, task: Row, codes: list[str]) -> Row:

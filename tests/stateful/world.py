@@ -34,7 +34,7 @@ LIVE = ("due", "leased")
 #: Places of a stage's way at which no transaction is open, so that others may act just there.
 OPEN_PLACES = {
     "check": (),
-    "observe": ("observe.before_read", "observe.after_read", "observe.committed"),
+    "observe": ("observe.before_read", "observe.after_read", "propose.answered", "observe.committed"),
     "propose": ("propose.answered", "propose.committed"),
     "execute": (
         "execute.before_begin",

@@ -1,0 +1,74 @@
+"""The plan in the settlement of the facts it stands on, where nobody has to be waited for in between (ADR 16).
+
+The rules ask nobody, so their answer and the plan are made before the transaction. Whatever is not usual is left to the
+stage `propose`: a model, a plan that continues an earlier one, an answer that breaks a rule, a rule that fails.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from caseflow.domain.failpoints import failpoint
+from caseflow.domain.process import Plan, Proposed
+from caseflow.statements import Values
+from cases.checking import provide_planner
+from cases.claiming import Lease
+from cases.observing import Known, Newest, Readings
+from cases.publishing import NewTask
+from cases.rows import CaseRow
+from cases.settling import Settlement
+
+from .proposers import Proposer, find_local
+from .proposing import ground_of, has_effects, planned, submit_plan, told_of
+
+log = logging.getLogger("caseflow.proposing")
+
+
+@dataclass(frozen=True, slots=True)
+class RuledPlan:
+    """What the rules made of the facts that were just read."""
+
+    case: CaseRow
+    proposer: Proposer
+    readings: Readings
+    proposed: Proposed
+    plan: Plan
+
+    def asks(self) -> tuple[str, Values]:
+        return told_of(self.case)
+
+    def settle(self, settling: Settlement, ids: Mapping[str, int]) -> None:
+        """Store the plan, unless what is told behind the lock says that it is not the one to store."""
+        revision, facts = self.readings.revision, self.readings.facts
+        fresh = [Newest(ids[name], name, value, revision) for name, value in facts.items()]
+        ground = ground_of(settling.case, (), settling.asked[0], fresh)
+        usual = ground.proposer == self.proposer.name and ground.facts.keys() == facts.keys()
+        # Where data came while the facts were read, a plan of these is one about another subject.
+        if usual and ground.revision == revision:
+            submit_plan(settling, settling.case.definition, self.proposer, self.proposed, self.plan, ground)
+        else:
+            settling.follow(NewTask("propose"))
+
+
+def plan_at_once(lease: Lease, known: Known, readings: Readings) -> RuledPlan | None:
+    """None where `propose` has to look at the case by itself."""
+    case = lease.case
+    if case is None or has_effects(case):
+        return None
+    process = case.definition
+    proposer = find_local(process.proposer)
+    if proposer is None:
+        return None
+    try:
+        answer = proposer.propose(process=process, facts=readings.facts, intake=known.intake)
+        plan = planned(process, answer.said, readings.facts, known.intake)
+        failpoint("propose.answered", *lease.about)
+    except Exception:
+        log.exception("no plan could be made of the facts of task %s", lease.task_id)
+        return None
+    return RuledPlan(case, proposer, readings, answer.said, plan)
+
+
+provide_planner(plan_at_once)
