@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -23,7 +23,8 @@ log = logging.getLogger("caseflow.dispatcher")
 WINDOW = 64  #: tasks rung and not yet claimed, per queue
 RING_AGAIN = timedelta(seconds=5)  #: a bell nobody answered is rung again
 IDLE = timedelta(seconds=1)  #: longest sleep after an empty sweep
-TOP_UP = timedelta(milliseconds=20)  #: pause while due, unrung rows remain
+TOP_UP = timedelta(milliseconds=20)  #: shortest rest while due, unrung rows remain
+UNHURRIED = timedelta(milliseconds=160)  #: longest rest behind a full window
 IN_VAIN = 2  #: bells in a row that could not be rung: the broker is away
 
 Ring = Callable[[str, int], None]  #: queue and task; raises NotRung
@@ -95,8 +96,10 @@ heads AS (
   WHERE lines.organisation_key IS NOT NULL),
 chosen AS (
   SELECT first.id FROM room CROSS JOIN LATERAL (
-    SELECT id FROM heads WHERE heads.queue = room.queue ORDER BY turn, available_at, id LIMIT room.free) first)
-UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = chosen.id RETURNING t.queue, t.id
+    SELECT id FROM heads WHERE heads.queue = room.queue ORDER BY turn, available_at, id LIMIT room.free) first),
+rung AS (
+  UPDATE cases_task t SET rung_at = clock_timestamp() FROM chosen WHERE t.id = chosen.id RETURNING t.queue, t.id)
+SELECT room.queue, room.free, ARRAY(SELECT rung.id FROM rung WHERE rung.queue = room.queue) FROM room
 """
 
 #: Each part by an index of its own, over what is open: it costs the same however much is done.
@@ -135,14 +138,35 @@ EVERYTHING = Look(due=True, stale=True, scheduled=True, seconds_to_next=IDLE.tot
 ONLY_NEW = replace(EVERYTHING, stale=False, scheduled=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one sweep did."""
+
+    rung: Rung = field(default_factory=list)
+    free: dict[str, int] = field(default_factory=dict)  #: places in each queue's window when the sweep began
+    full: frozenset[str] = frozenset()  #: queues whose window has no place left
+
+
+def rest_behind_a_full_window(taken: int, seconds: float, window: int = WINDOW) -> float:
+    """Seconds in which workers will take a quarter of the window, if they took so many of it in the last `seconds`.
+
+    They have work, and a sweep costs nearly the same for one task as for many. Workers that took more than half of it
+    are faster than they were; nobody waits for them to run dry.
+    """
+    shortest, longest = TOP_UP.total_seconds(), UNHURRIED.total_seconds()
+    if taken > window // 2:
+        return shortest
+    return min(longest, max(shortest, seconds * window / 4 / max(taken, 1)))
+
+
 def look() -> Look:
     """One statement, so that an idle dispatcher asks little."""
     ((due, stale, scheduled, soon),) = rows_of(_LOOK, {"again": RING_AGAIN.total_seconds()})
     return Look(due, stale, scheduled, min(IDLE.total_seconds(), soon if soon is not None else math.inf))
 
 
-def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look = EVERYTHING) -> Rung:
-    """Open due schedules, ring again what nobody answered, fill each queue's window; the tasks that were rung.
+def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look = EVERYTHING) -> Swept:
+    """Open due schedules, ring again what nobody answered, fill each queue's window.
 
     Schedules and unanswered bells are looked after where they are `wanted`, new tasks always.
     """
@@ -152,11 +176,14 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look =
     marking = [(_RING_AGAIN, told | {"queue": queue}) for queue in queues if wanted.stale]
     marking.append((RING_NEW, told | {"queues": queues}))
     with transaction.atomic():
-        rung = [(queue, task_id) for marked in rows_of_each(*marking) for queue, task_id in marked]
+        *again, new = rows_of_each(*marking)
+        rung = [(queue, task_id) for marked in again for queue, task_id in marked]
+        rung += [(queue, task_id) for queue, _, marked in new for task_id in marked]
         failpoint("dispatch.before_commit", *(str(task_id) for _, task_id in rung))
     failpoint("dispatch.marked", *(str(task_id) for _, task_id in rung))
     _ring_each(rung, ring)
-    return rung
+    free = {queue: places for queue, places, _ in new}
+    return Swept(rung, free, full=frozenset(queue for queue, places, marked in new if len(marked) >= places))
 
 
 def _ring_each(rung: Rung, ring: Ring) -> None:

@@ -5,6 +5,7 @@ from .mutation import Change, Mutation
 CLAIMING = "tests/cases/test_claiming.py"
 DISPATCHING = "tests/cases/test_dispatching.py"
 HERE = "tests/cases/test_protections.py"
+RHYTHM = "tests/cases/test_rhythm.py"
 
 MUTATIONS = (
     Mutation(
@@ -89,13 +90,61 @@ MUTATIONS = (
         name="a dispatcher that is told all the time never looks",
         protects="bells are only bells",
         file="cases/management/commands/run_dispatcher.py",
-        old="        if (rung or told) and time.monotonic() - self._looked_at < IDLE.total_seconds():\n",
-        new="        if rung or told:\n",
+        old=(
+            "        if (behind_full or swept.rung or told)"
+            " and self._clock() - self._looked_at < IDLE.total_seconds():\n"
+        ),
+        new="        if behind_full or swept.rung or told:\n",
         caught_by=(
             f"{DISPATCHING}::"
             "test_a_dispatcher_that_is_told_of_something_all_the_time_looks_for_lost_bells_all_the_same",
         ),
         why="with a full window of lost bells and new tickets coming in, nothing would ever move again",
+    ),
+    Mutation(
+        name="a dispatcher listens while it rests behind a full window",
+        protects="bells are only bells",
+        file="cases/management/commands/run_dispatcher.py",
+        old="            self._stopped.wait(max(0.0, self._began + rest - self._clock()))\n",
+        new="            self._listener.wait(max(0.0, self._began + rest - self._clock()))\n",
+        caught_by=(f"{RHYTHM}::test_behind_a_full_window_nothing_that_is_told_ends_the_rest_but_the_order_to_stop",),
+        why="each notice would cost a sweep that has nothing to ring for, and the order to stop would have to wait",
+    ),
+    Mutation(
+        name="a rest behind a full window has no end",
+        protects="bells are only bells",
+        file="cases/dispatching.py",
+        old="    return min(longest, max(shortest, seconds * window / 4 / max(taken, 1)))\n",
+        new="    return max(shortest, seconds * window / 4 / max(taken, 1))\n",
+        caught_by=(f"{RHYTHM}::test_workers_that_take_nothing_or_little_are_looked_after_all_the_same",),
+        why="workers that come back after a stop would run dry beside due tasks",
+    ),
+    Mutation(
+        name="workers that became faster are rung for as before",
+        protects="bells are only bells",
+        file="cases/dispatching.py",
+        old="    if taken > window // 2:\n        return shortest\n",
+        new="",
+        caught_by=(f"{RHYTHM}::test_workers_that_have_become_faster_are_rung_for_at_the_shortest_distance",),
+        why="workers would run dry beside due tasks",
+    ),
+    Mutation(
+        name="a window that has just filled is taken for one that empties slowly",
+        protects="bells are only bells",
+        file="cases/management/commands/run_dispatcher.py",
+        old="swept.free[queue] if queue in before else self._window for",
+        new="swept.free[queue] for",
+        caught_by=(f"{RHYTHM}::test_a_window_that_has_just_filled_may_empty_as_fast",),
+        why="the first crowd after a quiet time would wait for the longest rest",
+    ),
+    Mutation(
+        name="quick work waits for a crowd of slow work",
+        protects="fairness between queues",
+        file="cases/management/commands/run_dispatcher.py",
+        old="        if QUICK not in swept.full:\n",
+        new="        if not swept.full:\n",
+        caught_by=(f"{RHYTHM}::test_while_quick_work_has_room_a_crowd_of_slow_work_delays_nothing",),
+        why="while models and files are busy, each decision of a person would wait before its request leaves",
     ),
     Mutation(
         name="first come, first rung",

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import Organisation
 from accounts.services import create_organisation
-from cases.dispatching import IDLE, ONLY_NEW, RING_AGAIN, RING_NEW, NotRung, look, sweep
+from cases.dispatching import IDLE, ONLY_NEW, RING_AGAIN, RING_NEW, NotRung, Swept, look, sweep
 from cases.management.commands.run_dispatcher import Rhythm
 from cases.models import Schedule, Task
 from cases.models.task import QUICK, SLOW
@@ -87,7 +87,7 @@ def test_a_slow_transaction_with_a_lower_number_is_not_passed_over(as_owner: Any
 
 def test_the_tasks_in_the_window_come_first_and_the_rest_when_there_is_room(as_owner: Any, bell: Bell) -> None:
     tasks = add(as_owner, 10)
-    assert len(sweep([QUICK], bell, window=4)) == 4
+    assert len(sweep([QUICK], bell, window=4).rung) == 4
     sweep([QUICK], bell, window=4)
     assert bell.ids == tasks[:4]
     Task.objects.filter(pk__in=tasks[:2]).update(status="done", rung_at=None)
@@ -130,13 +130,22 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _nodes(part)
 
 
+def test_a_sweep_tells_how_much_of_a_window_was_taken_and_whether_it_is_full(as_owner: Any, bell: Bell) -> None:
+    tasks = add(as_owner, 6)
+    first = sweep([QUICK, SLOW], bell, window=4)
+    assert (first.free, first.full) == ({QUICK: 4, SLOW: 4}, {QUICK})
+    Task.objects.filter(pk__in=tasks[:3]).update(status="done", rung_at=None)
+    last = sweep([QUICK, SLOW], bell, window=4)
+    assert (last.free, last.full) == ({QUICK: 3, SLOW: 4}, frozenset())
+
+
 def test_each_queue_has_a_window_of_its_own(as_owner: Any, bell: Bell, acme: Organisation) -> None:
     slow = add(as_owner, 20, queue=SLOW, organisation=acme.pk, process="restore_access:1", name="slow")
     quick = add(as_owner, 20, organisation=acme.pk, process="restore_access:1")
     sweep([QUICK, SLOW], bell, window=4)
     assert sorted(bell.rung) == sorted([*((QUICK, task) for task in quick[:4]), *((SLOW, task) for task in slow[:4])])
     Task.objects.filter(pk__in=quick[:3]).update(status="done", rung_at=None)
-    assert sorted(sweep([QUICK, SLOW], bell, window=4)) == [(QUICK, task) for task in quick[4:7]]
+    assert sorted(sweep([QUICK, SLOW], bell, window=4).rung) == [(QUICK, task) for task in quick[4:7]]
 
 
 def test_a_bell_that_nobody_answered_is_rung_again_after_the_interval_and_not_before(as_owner: Any, bell: Bell) -> None:
@@ -164,7 +173,7 @@ def test_the_task_of_a_silent_worker_is_rung_again_and_of_a_living_one_is_not(as
 def test_sweeps_at_the_same_instant_ring_each_task_once(as_owner: Any, bell: Bell) -> None:
     tasks = add(as_owner, 200)
     results = together(*[lambda: sweep([QUICK], bell, window=1000)] * 4)
-    assert sum(map(len, results)) == 200
+    assert sum(len(swept.rung) for swept in results) == 200
     sweep([QUICK], bell, window=1000)
     assert sorted(bell.ids) == tasks
 
@@ -292,10 +301,10 @@ def test_a_dispatcher_that_is_told_of_something_all_the_time_looks_for_lost_bell
     Task.objects.filter(pk=task).update(rung_at=timezone.now() - 2 * RING_AGAIN)
     rhythm = Rhythm(Told(), threading.Event())  # type: ignore[arg-type]
     rhythm.begin()
-    rhythm.rest([])
+    rhythm.rest(Swept())
     assert rhythm.wanted.stale, "the first rest looks"
-    rhythm.rest([])
+    rhythm.rest(Swept())
     assert rhythm.wanted == ONLY_NEW, "for a second it knows"
     rhythm._looked_at -= IDLE.total_seconds()
-    rhythm.rest([])
+    rhythm.rest(Swept())
     assert rhythm.wanted.stale

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +20,19 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from cases.actors import run_task
 from cases.beats import BEAT_EVERY, DISPATCHER, FORGET_EVERY, Beat, forget_old_beats, store_beat
 from cases.bell import CHANNEL
-from cases.dispatching import EVERYTHING, IDLE, ONLY_NEW, TOP_UP, WINDOW, NotRung, Rung, look, sweep
+from cases.dispatching import (
+    EVERYTHING,
+    IDLE,
+    ONLY_NEW,
+    TOP_UP,
+    WINDOW,
+    NotRung,
+    Rung,
+    Swept,
+    look,
+    rest_behind_a_full_window,
+    sweep,
+)
 from cases.models.task import QUICK, SLOW
 
 log = logging.getLogger("caseflow.dispatcher")
@@ -41,19 +54,19 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
         listener, pulse = Listener(), Pulse()
-        rhythm, announced = Rhythm(listener, stopped), False
+        rhythm, announced = Rhythm(listener, stopped, window), False
         while not stopped.is_set():
             try:
                 listener.ensure()
                 rhythm.begin()
-                rung = sweep(QUEUES, ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else []
-                tell(rung)
+                swept = sweep(QUEUES, ring, window=window, wanted=rhythm.wanted) if rhythm.wanted else Swept()
+                tell(swept.rung)
                 pulse.swept()
                 if not announced:
                     self.stdout.write("dispatcher ready")
                     self.stdout.flush()
                     announced = True
-                rhythm.rest(rung)
+                rhythm.rest(swept)
             except (OperationalError, InterfaceError, psycopg.OperationalError):
                 log.warning("the database is away; trying again", exc_info=log.isEnabledFor(logging.DEBUG))
                 pulse.missed()
@@ -68,37 +81,59 @@ class Command(BaseCommand):
 class Rhythm:
     """What the next sweep is for, and the rest before it."""
 
-    def __init__(self, listener: Listener, stopped: threading.Event) -> None:
-        self._listener, self._stopped = listener, stopped
+    def __init__(
+        self,
+        listener: Listener,
+        stopped: threading.Event,
+        window: int = WINDOW,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._listener, self._stopped, self._window, self._clock = listener, stopped, window, clock
         self._patience = TOP_UP
+        self._began = clock()
         self.missed()
 
     def missed(self) -> None:
         """The database was away: whatever may have happened meanwhile is looked after."""
+        self._full: frozenset[str] = frozenset()
         self.wanted, self._looked_at = EVERYTHING, float("-inf")
 
     def begin(self) -> None:
-        self._began = time.monotonic()
+        now = self._clock()
+        self._since_last, self._began = now - self._began, now
 
-    def rest(self, rung: Rung) -> None:
-        """After a sweep that rang for these tasks."""
-        if rung:
-            # More may be due behind a full window, which is topped up at even distances.
+    def rest(self, swept: Swept) -> None:
+        """After this sweep."""
+        behind_full = self._rest_behind_full_windows(swept)
+        if behind_full or swept.rung:
+            # At even distances, whatever is told meanwhile: else there would be a sweep for each task that is taken.
             self._patience = TOP_UP
-            rest = TOP_UP if len(rung) > FEW else BETWEEN_FEW
-            self._stopped.wait(max(0.0, self._began + rest.total_seconds() - time.monotonic()))
+            rest = behind_full or (TOP_UP if len(swept.rung) > FEW else BETWEEN_FEW).total_seconds()
+            self._stopped.wait(max(0.0, self._began + rest - self._clock()))
             told = self._listener.wait(0.0)
         elif self.wanted.due:
-            # It is paused, or the window is full and a worker may make room any moment.
+            # It is paused, or the window for slow work is full and a worker may make room any moment.
             told = self._listener.wait(min(self._patience.total_seconds(), self.wanted.seconds_to_next))
             self._patience = min(2 * self._patience, IDLE)
         else:
             told = self._listener.wait(self.wanted.seconds_to_next)
-        if (rung or told) and time.monotonic() - self._looked_at < IDLE.total_seconds():
+        if (behind_full or swept.rung or told) and self._clock() - self._looked_at < IDLE.total_seconds():
             self.wanted = ONLY_NEW
         else:
             # However busy it is, once a second: what lapsed, what is scheduled, how long there is nothing to do.
-            self.wanted, self._looked_at = look(), time.monotonic()
+            self.wanted, self._looked_at = look(), self._clock()
+
+    def _rest_behind_full_windows(self, swept: Swept) -> float:
+        """Seconds; none while quick work has room: what people wait for does not wait for a crowd of slow work.
+
+        Slow work waits for a crowd of quick work, at most UNHURRIED: little beside what it takes.
+        """
+        before, self._full = self._full, swept.full
+        if QUICK not in swept.full:
+            return 0.0
+        # How fast workers are is known of a window that was full before. One that has just filled may empty as fast.
+        taken = [swept.free[queue] if queue in before else self._window for queue in swept.full]
+        return min(rest_behind_a_full_window(each, self._since_last, self._window) for each in taken)
 
 
 class Pulse:
