@@ -102,12 +102,16 @@ rung AS (
 SELECT room.queue, room.free, ARRAY(SELECT rung.id FROM rung WHERE rung.queue = room.queue) FROM room
 """
 
-#: Each part by an index of its own, over what is open: it costs the same however much is done.
-_LOOK = """
+#: Each part is the first entry of an index over what is open: it costs the same however much is done. Were it asked
+#: whether there is one at all, a table with many open rows would be walked through, and wholly where there is none.
+LOOK = """
 WITH now AS MATERIALIZED (SELECT clock_timestamp() AS at)
-SELECT EXISTS (SELECT FROM cases_task WHERE status = 'due' AND rung_at IS NULL AND available_at <= now.at),
-       EXISTS (SELECT FROM cases_task WHERE status = 'due' AND rung_at < now.at - %(again)s * interval '1 second')
-       OR EXISTS (SELECT FROM cases_task WHERE status = 'leased' AND leased_until < now.at),
+SELECT coalesce((SELECT min(available_at) FROM cases_task WHERE status = 'due' AND rung_at IS NULL) <= now.at, false),
+       coalesce((SELECT min(longest.rung_at) FROM unnest(%(queues)s::text[]) AS wanted(queue) CROSS JOIN LATERAL (
+                   SELECT t.rung_at FROM cases_task t
+                   WHERE t.queue = wanted.queue AND t.status = 'due' AND t.rung_at IS NOT NULL
+                   ORDER BY t.rung_at LIMIT 1) longest) < now.at - %(again)s * interval '1 second', false)
+       OR coalesce((SELECT min(leased_until) FROM cases_task WHERE status = 'leased') < now.at, false),
        EXISTS (SELECT FROM cases_schedule WHERE is_active AND next_at <= now.at),
        extract(epoch FROM least(
          (SELECT min(available_at) FROM cases_task
@@ -159,9 +163,9 @@ def rest_behind_a_full_window(taken: int, seconds: float, window: int = WINDOW) 
     return min(longest, max(shortest, seconds * window / 4 / max(taken, 1)))
 
 
-def look() -> Look:
+def look(queues: list[str]) -> Look:
     """One statement, so that an idle dispatcher asks little."""
-    ((due, stale, scheduled, soon),) = rows_of(_LOOK, {"again": RING_AGAIN.total_seconds()})
+    ((due, stale, scheduled, soon),) = rows_of(LOOK, {"queues": queues, "again": RING_AGAIN.total_seconds()})
     return Look(due, stale, scheduled, min(IDLE.total_seconds(), soon if soon is not None else math.inf))
 
 

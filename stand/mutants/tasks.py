@@ -81,7 +81,7 @@ MUTATIONS = (
         name="a dispatcher at rest looks for new tasks alone",
         protects="bells are only bells",
         file="cases/dispatching.py",
-        old="       OR EXISTS (SELECT FROM cases_task WHERE status = 'leased' AND leased_until < now.at),\n",
+        old="       OR coalesce((SELECT min(leased_until) FROM cases_task WHERE status = 'leased') < now.at, false),\n",
         new="       AND false,\n",
         caught_by=(f"{DISPATCHING}::test_one_look_tells_what_a_sweep_has_to_do",),
         why="the task of a worker that died would wait until something else falls due",
@@ -145,6 +145,18 @@ MUTATIONS = (
         new="        if not swept.full:\n",
         caught_by=(f"{RHYTHM}::test_while_quick_work_has_room_a_crowd_of_slow_work_delays_nothing",),
         why="while models and files are busy, each decision of a person would wait before its request leaves",
+    ),
+    Mutation(
+        name="a look walks through the tasks",
+        protects="bells are only bells",
+        file="cases/dispatching.py",
+        old=(
+            "coalesce((SELECT min(available_at) FROM cases_task WHERE status = 'due' AND rung_at IS NULL) <= now.at,"
+            " false),\n"
+        ),
+        new=("EXISTS (SELECT FROM cases_task WHERE status = 'due' AND rung_at IS NULL AND available_at <= now.at),\n"),
+        caught_by=(f"{DISPATCHING}::test_a_look_reads_next_to_nothing_however_much_is_open_or_done",),
+        why="every dispatcher would read all tasks once a second",
     ),
     Mutation(
         name="first come, first rung",

@@ -121,7 +121,7 @@ class Rhythm:
             self.wanted = ONLY_NEW
         else:
             # However busy it is, once a second: what lapsed, what is scheduled, how long there is nothing to do.
-            self.wanted, self._looked_at = look(), self._clock()
+            self.wanted, self._looked_at = look(QUEUES), self._clock()
 
     def _rest_behind_full_windows(self, swept: Swept) -> float:
         """Seconds; none while quick work has room: what people wait for does not wait for a crowd of slow work.
