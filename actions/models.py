@@ -38,11 +38,9 @@ _MOVES = {
 
 
 def _forbidden_moves() -> str:
-    allowed = " OR ".join(
-        f"OLD.status = '{old}' AND NEW.status IN ({', '.join(repr(str(new)) for new in news)})"
-        for old, news in _MOVES.items()
-    )
-    return f"OLD.status IS DISTINCT FROM NEW.status AND NOT ({allowed})"
+    """Written as one constant: PostgreSQL reads the text of a condition anew with each statement that writes."""
+    allowed = ",".join(f"{old}>{new}" for old, news in _MOVES.items() for new in news)
+    return f"OLD.status <> NEW.status AND OLD.status || '>' || NEW.status <> ALL('{{{allowed}}}'::text[])"
 
 
 class Action(models.Model):
@@ -123,12 +121,19 @@ class Action(models.Model):
             models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="action_by_external_id"),
         ]
         triggers = [
+            # Asked only of an update that names one of them.
             pgtrigger.ReadOnly(
                 name="key_for_life",
+                operation=pgtrigger.UpdateOf(
+                    *("public_id", "key", "case_id", "proposal_id", "position"),
+                    *("kind", "system", "operation", "subject"),
+                ),
                 fields=["public_id", "key", "case", "proposal", "position", "kind", "system", "operation", "subject"],
             ),
             pgtrigger.Protect(
-                name="allowed_moves", operation=pgtrigger.Update, condition=pgtrigger.Condition(_forbidden_moves())
+                name="allowed_moves",
+                operation=pgtrigger.UpdateOf("status"),
+                condition=pgtrigger.Condition(_forbidden_moves()),
             ),
             pgtrigger.Protect(name="kept", operation=pgtrigger.Delete),
         ]
@@ -171,7 +176,11 @@ class ExternalCall(models.Model):
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Condition("OLD.ended_at IS NOT NULL"),
             ),
-            pgtrigger.ReadOnly(name="begun_once", fields=["action", "task", "kind", "call_id", "worker", "begun_at"]),
+            pgtrigger.ReadOnly(
+                name="begun_once",
+                operation=pgtrigger.UpdateOf("action_id", "task_id", "kind", "call_id", "worker", "begun_at"),
+                fields=["action", "task", "kind", "call_id", "worker", "begun_at"],
+            ),
         ]
 
     def __str__(self) -> str:

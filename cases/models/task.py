@@ -5,6 +5,7 @@ from __future__ import annotations
 import pgtrigger
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
+from django.db.models.lookups import Exact, IsNull
 
 from .case import Case
 
@@ -60,9 +61,10 @@ class Task(models.Model):
                 name="task_one_live",
             ),
             models.CheckConstraint(
-                condition=models.Q(status=TaskStatus.LEASED, leased_until__isnull=False)
-                | (~models.Q(status=TaskStatus.LEASED) & models.Q(leased_until__isnull=True)),
-                name="task_lease_has_an_end",
+                condition=Exact(
+                    Exact(models.F("status"), TaskStatus.LEASED.value), IsNull(models.F("leased_until"), False)
+                ),
+                name="task_is_leased_until_a_moment",
             ),
         ]
         indexes = [
@@ -118,7 +120,12 @@ class Attempt(models.Model):
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Condition("OLD.ended_at IS NOT NULL"),
             ),
-            pgtrigger.ReadOnly(name="begun_once", fields=["task", "number", "fence", "worker", "begun_at"]),
+            # Asked only of an update that names one of them: PostgreSQL reads the condition anew with each statement.
+            pgtrigger.ReadOnly(
+                name="begun_once",
+                operation=pgtrigger.UpdateOf("task_id", "number", "fence", "worker", "begun_at"),
+                fields=["task", "number", "fence", "worker", "begun_at"],
+            ),
         ]
 
     def __str__(self) -> str:

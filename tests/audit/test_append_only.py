@@ -130,7 +130,7 @@ def test_the_product_may_not_become_somebody_who_could(statement: str, completed
 def test_how_a_call_or_an_attempt_ended_is_said_once(completed: Story) -> None:
     before = fingerprint()
     for table in WRITE_ONCE:
-        refused = pytest.raises(DatabaseError, match="Cannot update rows")
+        refused = pytest.raises(DatabaseError, match=r"Cannot update (of .*)?rows")
         with refused, transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"UPDATE {table} SET outcome = 'refused', ended_at = clock_timestamp()")
     assert fingerprint() == before
@@ -150,7 +150,7 @@ def test_nobody_changes_or_removes_a_row_not_even_past_ordinary_triggers(role: s
                     other.execute(statement)
         for table, (column, ending) in WRITE_ONCE.items():
             for statement in (f"UPDATE {table} SET {column} = 'x'", f"UPDATE {table} SET {ending} = 'x'"):
-                with pytest.raises(psycopg.Error, match="Cannot update rows"):
+                with pytest.raises(psycopg.Error, match=r"Cannot update (of .*)?rows"):
                     other.execute(statement)
             with pytest.raises(psycopg.Error, match="Cannot delete rows"):
                 other.execute(f"DELETE FROM {table}")
