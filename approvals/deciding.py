@@ -128,8 +128,7 @@ def _checked(kind: str, digest: Any, version: Any, reason: Any, next: Any) -> Sa
 def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     case = lock_case(proposal.case_id)
     now, told, is_first, readings = _check_newest(case, proposal, person)
-    decisions = Decision.objects.filter(proposal=proposal).select_related("person").order_by("id")
-    earlier = [] if is_first else list(decisions)
+    earlier = [] if is_first else _decisions_on(proposal)
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
@@ -140,6 +139,10 @@ def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
     if _policy(case).four_eyes and (told or person.pk in proposal.causers):
         raise CauserMayNotDecide
     return _record(case, proposal, person, said, earlier, now)
+
+
+def _decisions_on(proposal: Proposal) -> list[Decision]:
+    return list(Decision.objects.filter(proposal=proposal).select_related("person").order_by("id"))
 
 
 def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) -> None:
