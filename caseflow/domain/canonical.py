@@ -31,7 +31,9 @@ _PLAIN = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", "
 def canonical_bytes(value: Any) -> bytes:
     """RFC 8785 bytes of `value` after NFC. Raises BadInput naming the path of what cannot be written."""
     if _is_plain(value):
-        return _PLAIN.encode(value).encode()
+        text = _PLAIN.encode(value)
+        if _is_plain_text(text):
+            return text.encode()
     return rfc8785.dumps(normalised(value))
 
 
@@ -93,33 +95,34 @@ def normalised(value: Any, path: str = "$", depth: int = 0) -> Any:
 
 
 def _is_plain(value: Any, depth: int = 0) -> bool:
-    """Whether nothing of `value` is to be changed or refused, and the plain encoder writes the same bytes: without
-    fractions the two differ in the order of keys alone, and there only beyond ASCII. What is none of the usual types is
-    left to the walk that knows its way."""
+    """Whether `value` is of the usual types and within every limit, so that the plain encoder writes what RFC 8785
+    says: without fractions the two differ in the order of keys alone, and there only beyond ASCII. What is none of the
+    usual types is left to the walk that knows its way."""
     kind = type(value)
-    if kind not in (dict, list, tuple) or depth == MAX_DEPTH or len(value) > MAX_ITEMS:
-        return kind not in (dict, list, tuple) and _is_plain_leaf(kind, value)
+    if kind is str:
+        return len(value) <= MAX_TEXT
+    if kind not in (dict, list, tuple):
+        return value is None or kind is bool or (kind is int and -MAX_INTEGER <= value <= MAX_INTEGER)
+    if depth == MAX_DEPTH or len(value) > MAX_ITEMS:
+        return False
     if kind is dict:
-        if any(type(key) is not str for key in value) or not _is_plain_leaf(str, keys := "".join(value)):
-            return False
-        if not keys.isascii():
-            return False
+        for key in value:
+            if type(key) is not str or not key.isascii() or len(key) > MAX_TEXT:
+                return False
         value = value.values()
     for item in value:
-        kind = type(item)
-        if kind in (dict, list, tuple):
-            if not _is_plain(item, depth + 1):
-                return False
-        elif depth == MAX_DEPTH - 1 or not _is_plain_leaf(kind, item):
+        # Most of what is written are short texts: they are let through without a call.
+        if (type(item) is not str or len(item) > MAX_TEXT) and not _is_plain(item, depth + 1):
             return False
     return True
 
 
-def _is_plain_leaf(kind: type, value: Any) -> bool:
-    if kind is str:
-        whole = value.isascii() or (unicodedata.is_normalized("NFC", value) and not _SURROGATE.search(value))
-        return whole and len(value) <= MAX_TEXT and "\x00" not in value
-    return value is None or kind is bool or (kind is int and -MAX_INTEGER <= value <= MAX_INTEGER)
+def _is_plain_text(written: str) -> bool:
+    """Whether nothing in the texts of what was written is to be changed or refused. They are looked at together: what
+    the encoder puts between and into them is ASCII, which makes no text NFC that is not."""
+    if not written.isascii() and (not unicodedata.is_normalized("NFC", written) or _SURROGATE.search(written)):
+        return False
+    return "\\u0000" not in written  # so NUL is written
 
 
 def _object(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:

@@ -151,8 +151,8 @@ MUTATIONS = (
         name="text is written in the form it came in",
         protects="one way to write a value",
         file="caseflow/domain/canonical.py",
-        old='(unicodedata.is_normalized("NFC", value) and not _SURROGATE.search(value))',
-        new="(not _SURROGATE.search(value))",
+        old='(not unicodedata.is_normalized("NFC", written) or _SURROGATE.search(written))',
+        new="_SURROGATE.search(written)",
         caught_by=(
             f"{CANONICAL}::test_the_short_way_writes_and_refuses_what_the_walk_does",
             f"{CANONICAL}::test_the_order_of_keys_and_the_form_of_letters_do_not_matter",
@@ -163,12 +163,24 @@ MUTATIONS = (
         name="names of any letters take the short way",
         protects="one way to write a value",
         file="caseflow/domain/canonical.py",
-        old="        if not keys.isascii():\n            return False\n",
+        old=" or not key.isascii()",
         new="",
         caught_by=(
             f"{CANONICAL}::test_the_short_way_writes_and_refuses_what_the_walk_does",
             f"{CANONICAL}::test_every_value_is_written_as_rfc_8785_says",
         ),
         why="nobody else would come to our digest of a content with rare letters in its names",
+    ),
+    Mutation(
+        name="a NUL takes the short way",
+        protects="one way to write a value",
+        file="caseflow/domain/canonical.py",
+        old='    return "\\\\u0000" not in written  # so NUL is written\n',
+        new="    return True\n",
+        caught_by=(
+            f"{CANONICAL}::test_the_short_way_writes_and_refuses_what_the_walk_does",
+            f"{CANONICAL}::test_one_bad_leaf_anywhere_refuses_the_whole_and_is_named",
+        ),
+        why="an event would be signed that the database cannot read as JSON",
     ),
 )

@@ -61,7 +61,10 @@ def test_what_is_read_back_is_written_the_same(value: Any) -> None:
 
 #: Also what is refused, what is at a limit or beyond it, and what NFC writes otherwise.
 ODD_TEXTS = st.text(st.characters(), max_size=6) | st.sampled_from(
-    ["e\u0301", "\u212b", "\x00", "\ud800", "\U0001f600", "\uffff", "x" * MAX_TEXT, "x" * (MAX_TEXT + 1)]
+    [
+        *("e\u0301", "\u212b", "\x00", "\ud800", "\U0001f600", "\uffff", "x" * MAX_TEXT, "x" * (MAX_TEXT + 1)),
+        *("\\u0000", "\u0301", "\n\u0303", '"\u0338', "\u0338<"),  # beside what the encoder writes
+    ]
 )
 ODD_LEAVES = ODD_TEXTS | st.none() | st.booleans() | st.integers(-MAX_INTEGER - 1, MAX_INTEGER + 1) | st.floats()
 ODD_VALUES = st.recursive(
@@ -94,6 +97,9 @@ def as_written(value: Any) -> Any:
 @given(ODD_VALUES, st.integers(0, MAX_DEPTH + 1))
 @example({"\uffff": 1, "\U0001f600": 2}, 0)  # as code points they stand in one order, as UTF-16 in the other
 @example({"e\u0301": "\ud800"}, 0)
+@example({"a": "\x00"}, 0)
+@example({"a\x00": 1}, 0)
+@example(["\\u0000", "\n\u0303", "e", "\u0301"], 0)
 def test_the_short_way_writes_and_refuses_what_the_walk_does(value: Any, depth: int) -> None:
     for _ in range(depth):
         value = [value]
