@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from audit.bodies import ActorLike, event_body
@@ -64,9 +65,14 @@ class Beside:
     """
 
     parts: str
-    values: Mapping[str, Any]
+    values: dict[str, Any]
     rows: str = ""
     returned: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> tuple[str, str, tuple[str, ...]]:
+        """What of it stands in the statement."""
+        return self.parts, self.rows, self.returned
 
 
 _NOTHING = Beside("", {})
@@ -116,8 +122,8 @@ def advance_case(
     assignments += _assignments(changes, adds or {})
     guards = "".join(f" AND {_GUARDS[guard]}" for guard in sorted(row.guards))
     conditions = "AND state = %(from_state)s AND version = %(expected)s" + guards
-    statement = _statement(assignments, conditions, "version", parameters, beside, closes=row.target in CLOSED)
-    written = rows_of(*statement)
+    statement = _statement(tuple(assignments), conditions, "version", *beside.text, closes=row.target in CLOSED)
+    written = rows_of(statement, parameters | beside.values)
     if not written:
         raise _explain_refusal(case, row)
     return _written(written, _after(case, changes, adds or {}, state=row.target, version=case.version + 1))
@@ -167,7 +173,7 @@ def _recording(
     parameters |= {"from_state": "", "to_state": ""}
     # Assigning a column to itself keeps the statement's shape; no column of the state is touched.
     assignments = _assignments(sets, adds) or ["reason = reason"]
-    return _statement(assignments, "", "NULL::int", parameters, beside)
+    return _statement(tuple(assignments), "", "NULL::int", *beside.text), parameters | beside.values
 
 
 def _require(rows: Sequence[Row], case: CaseRow) -> None:
@@ -207,26 +213,28 @@ def _assignments(sets: Mapping[str, Any], adds: Mapping[str, int]) -> list[str]:
     return [f"{name} = %(set_{name})s" for name in sets] + [f"{name} = {name} + %(add_{name})s" for name in adds]
 
 
+@lru_cache(maxsize=1000)
 def _statement(
-    assignments: list[str],
+    assignments: tuple[str, ...],
     conditions: str,
     version: str,
-    parameters: dict[str, Any],
-    beside: Beside,
+    parts: str,
+    rows: str,
+    returned: tuple[str, ...],
     *,
     closes: bool = False,
-) -> tuple[str, Values]:
-    statement = _STATEMENT.format(
+) -> str:
+    """There are as many as there are kinds of events: each is put together once a process."""
+    return _STATEMENT.format(
         assignments=", ".join(assignments),
         conditions=conditions,
         version=version,
         measured=_MEASURED if closes else "",
         spent=_SPENT if closes else "",
-        beside=f",\n{beside.parts}" if beside.parts else "",
-        returned="".join(f", {beside.rows}.{name}" for name in beside.returned),
-        joined=f"LEFT JOIN {beside.rows} ON true" if beside.rows else "",
+        beside=f",\n{parts}" if parts else "",
+        returned="".join(f", {rows}.{name}" for name in returned),
+        joined=f"LEFT JOIN {rows} ON true" if rows else "",
     )
-    return statement, parameters | dict(beside.values)
 
 
 def _written(rows: Sequence[Row], case: CaseRow) -> Written:
