@@ -16,7 +16,7 @@ from typing import Any
 
 import psycopg
 import psycopg.sql
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model, QuerySet
 
 from .database.base import DatabaseWrapper
@@ -208,11 +208,12 @@ def _flat(values: Any) -> list[Any]:
 def insert(row: Model) -> None:
     """Insert a new row of a model, as `soon` does; the key that the database gives it is there with the next trip."""
     statement, fields = _insertion(type(row))
-    values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    django = connections[DEFAULT_DB_ALIAS]  # the fields ask it for much, and `connection` would look it up each time
+    values = [field.get_db_prep_save(field.pre_save(row, True), django) for field in fields]
 
     def inserted(rows: list[Row]) -> None:
         ((row.pk,),) = rows
-        row._state.adding, row._state.db = False, connection.alias
+        row._state.adding, row._state.db = False, django.alias
 
     soon(statement, values, inserted)
 
