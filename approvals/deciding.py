@@ -133,12 +133,13 @@ def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
             return Decided(decision, False, case)
     _check_open(case, proposal, earlier)
-    _check_snapshot(case, proposal, said, readings)
+    plan = opened(proposal.snapshot)
+    _check_snapshot(case, proposal, plan, said, readings)
     if proposal.valid_until is not None and proposal.valid_until <= now:
         raise ProposalExpired(valid_until=proposal.valid_until.isoformat())
     if _policy(case).four_eyes and (told or person.pk in proposal.causers):
         raise CauserMayNotDecide
-    return _record(case, proposal, person, said, earlier, now)
+    return _record(case, proposal, plan, person, said, earlier, now)
 
 
 def _decisions_on(proposal: Proposal) -> list[Decision]:
@@ -185,7 +186,9 @@ def _newest(case_id: int, person_id: int, organisation_id: int, right: Right) ->
 _NEWEST = Kept(_newest, keys=3)
 
 
-def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said, readings: Sequence[Newest]) -> None:
+def _check_snapshot(
+    case: CaseRow, proposal: Proposal, plan: Mapping[str, Any], said: Said, readings: Sequence[Newest]
+) -> None:
     if said.digest != proposal.digest:
         raise StaleSnapshot(differences={"digest": {"then": said.digest, "now": proposal.digest}})
     if said.version != case.version:
@@ -194,15 +197,21 @@ def _check_snapshot(case: CaseRow, proposal: Proposal, said: Said, readings: Seq
         return  # a refusal sends nothing, and changed facts are a reason for one
     # A newer reading may have come in without moving the case: what it says counts as much (failures.md §6, 9).
     facts = {row.name: row.value for row in readings}
-    changed = changed_facts(opened(proposal.snapshot), facts)
+    changed = changed_facts(plan, facts)
     if changed:
         raise StaleSnapshot(differences=changed)
 
 
 def _record(
-    case: CaseRow, proposal: Proposal, person: Person, said: Said, earlier: Sequence[Decision], now: datetime
+    case: CaseRow,
+    proposal: Proposal,
+    plan: Mapping[str, Any],
+    person: Person,
+    said: Said,
+    earlier: Sequence[Decision],
+    now: datetime,
 ) -> Decided:
-    policy, quorum = _policy(case), quorum_of(opened(proposal.snapshot))
+    policy, quorum = _policy(case), quorum_of(plan)
     approvals = _still_counted(case, policy, earlier) + 1
     decisive = said.kind != Kind.APPROVE or approvals >= quorum
     approved = said.kind == Kind.APPROVE and decisive
@@ -224,7 +233,7 @@ def _record(
     insert(decision)
     if said.reason:
         store_texts(case.id, {field: said.reason}, at=now)
-    moved = _move(case, proposal, person, said, decision, {"approvals": approvals, "quorum": quorum})
+    moved = _move(case, proposal, plan, person, said, decision, {"approvals": approvals, "quorum": quorum})
     return Decided(decision, True, moved)
 
 
@@ -237,7 +246,13 @@ def _still_counted(case: CaseRow, policy: ApprovalPolicy, earlier: Sequence[Deci
 
 
 def _move(
-    case: CaseRow, proposal: Proposal, person: Person, said: Said, decision: Decision, counted: Mapping[str, int]
+    case: CaseRow,
+    proposal: Proposal,
+    plan: Mapping[str, Any],
+    person: Person,
+    said: Said,
+    decision: Decision,
+    counted: Mapping[str, int],
 ) -> CaseRow:
     actor = actor_of_person(person)
     facts = {
@@ -250,7 +265,7 @@ def _move(
     }
     if not decision.decisive:
         return record_event(case, "decision.approved", actor=actor, facts={**facts, **counted}).case
-    event, sets, adds, follow = _consequence(case, proposal, said, decision)
+    event, sets, adds, follow = _consequence(case, plan, said, decision)
     if decision.undo_until:
         facts |= {"undo_until": decision.undo_until, "execute_by": decision.execute_by}
     transition = case.definition.table.get(case.state, event)
@@ -262,11 +277,11 @@ def _move(
 
 
 def _consequence(
-    case: CaseRow, proposal: Proposal, said: Said, decision: Decision
+    case: CaseRow, plan: Mapping[str, Any], said: Said, decision: Decision
 ) -> tuple[Event, dict[str, Any], dict[str, int], list[NewTask]]:
     match said.kind:
         case Kind.APPROVE:
-            first = effects_of(opened(proposal.snapshot))[0]
+            first = effects_of(plan)[0]
             return Event.QUORUM_REACHED, {}, {}, [NewTask("execute", subject=first.id, at=decision.undo_until)]
         case Kind.REJECT if said.next == "by_hand":
             return Event.REJECTED_TO_HAND, {"reason": "rejected_by_hand"}, {}, []
