@@ -74,6 +74,7 @@ class Planned:
     proposal: str
     digest: str
     snapshot: Mapping[str, Any]
+    actions: Sequence[ActionSpec]  #: of the snapshot, all of them
     has_effects: bool
     needs_approval: bool
     intake: Mapping[str, Any]
@@ -104,7 +105,7 @@ class Planned:
     @property
     def is_undoing(self) -> bool:
         """Every effect of the plan compensates an earlier one."""
-        effects = [action for action in actions_of(self.snapshot) if action.kind == ActionKind.EFFECT]
+        effects = [action for action in self.actions if action.kind == ActionKind.EFFECT]
         return bool(effects) and all(effect.undoes for effect in effects)
 
     def about(self, call_id: str = "") -> dict[str, Any]:
@@ -115,7 +116,7 @@ class Planned:
 
     def following(self) -> ActionSpec | None:
         """The next effect of the plan, if any."""
-        effects = [action for action in actions_of(self.snapshot) if action.kind == ActionKind.EFFECT]
+        effects = [action for action in self.actions if action.kind == ActionKind.EFFECT]
         later = [action for action in effects if action.position > self.spec.position]
         return later[0] if later else None
 
@@ -124,7 +125,7 @@ class Planned:
         return frozenset(notice.request["to"]["digest"] for notice in self.notices())
 
     def notices(self) -> list[ActionSpec]:
-        return [action for action in actions_of(self.snapshot) if action.kind == ActionKind.NOTICE]
+        return [action for action in self.actions if action.kind == ActionKind.NOTICE]
 
 
 def ask_for_notice(lease: Lease) -> Question:
@@ -164,12 +165,14 @@ def _planned(case: CaseRow, name: str, rows: Sequence[Row]) -> Planned:
     proposal_id, proposal, snapshot, digest, has_effects, needs, intake, row_id, status, *more = rows[0]
     sent, execute_by, accepted, unanswered_at, key_age, sealed_address = more
     plan = opened(snapshot)
+    actions = actions_of(plan)
     return Planned(
-        spec={action.id: action for action in actions_of(plan)}[name],
+        spec={action.id: action for action in actions}[name],
         proposal_id=proposal_id,
         proposal=proposal,
         digest=digest,
         snapshot=plan,
+        actions=actions,
         has_effects=has_effects,
         needs_approval=needs,
         intake=json.loads(intake),
