@@ -33,6 +33,7 @@ COLUMNS = (
     "effects_done",
     "returns",
 )
+_STATE = COLUMNS.index("state")
 SELECTED = ", ".join(f"c.{column}" for column in COLUMNS)
 
 _LOCK = f"SELECT {SELECTED} FROM cases_case c WHERE c.id = %s FOR NO KEY UPDATE"
@@ -61,9 +62,9 @@ class CaseRow:
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> CaseRow:
-        row = dict(zip(COLUMNS, values, strict=True))
-        row["state"] = State(row["state"])
-        return cls(**row)
+        row = list(values)
+        row[_STATE] = State(row[_STATE])
+        return cls(*row)
 
     @classmethod
     def of_case(cls, case: Case) -> CaseRow:
