@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import psycopg
 import psycopg.sql
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Model, QuerySet
 
 from .database.base import DatabaseWrapper
@@ -71,6 +71,16 @@ def soon(statement: str, values: Values = (), then: Callable[[list[Row]], None] 
     _refuse_in_a_broken_transaction(django)
     with django.wrap_database_errors:
         django.trips.soon(statement, values, then)
+
+
+def tell_after_commit(statement: str) -> None:
+    """Run a statement without rows or values, once, when the present transaction is stored: in a transaction of its
+    own, on the trip of the COMMIT. What is wrong with it is logged."""
+    django = _connected()
+    if django.queries_logged or django.execute_wrappers or django.get_autocommit():
+        transaction.on_commit(partial(run, statement), robust=True)
+    else:
+        django.trips.tell(statement)
 
 
 def rows_of_each(*statements: tuple[str, Values]) -> list[list[Row]]:

@@ -79,7 +79,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super()._rollback()  # type: ignore[misc]
 
     def _savepoint_rollback(self, sid: str) -> None:
-        self._forget()  # said since the savepoint: making it sent what waited before
+        if self._trips is not None:
+            self._trips.waiting.clear()  # said since the savepoint: making it sent what waited before
         super()._savepoint_rollback(sid)  # type: ignore[misc]
 
     def _close(self) -> None:
@@ -90,3 +91,4 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._trips = None if self.connection is None else self._trips
         if self._trips is not None:
             self._trips.waiting.clear()
+            self._trips.telling.clear()

@@ -7,6 +7,7 @@ psycopg's own adaptation, so that a type means the same on both ways.
 
 from __future__ import annotations
 
+import logging
 import re
 import select
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,8 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg import errors, pq
 from psycopg.adapt import AdaptersMap, Loader, PyFormat, Transformer
+
+log = logging.getLogger("caseflow.database")
 
 KEPT_BY_A_CONNECTION = 400  #: prepared statements; one statement counts once for each combination of types it is given
 
@@ -63,6 +66,7 @@ class Trips:
         self.adapters = AdaptersMap(raw.adapters)
         self.adapters.register_loader("timestamptz", _Moment)
         self.waiting: list[_Said] = []
+        self.telling: list[_Said] = []  #: leaves behind the next COMMIT
         self._pgconn = raw.pgconn
         self._adaptation = Transformer(self)
         self._names: dict[tuple[bytes, tuple[int, ...]], bytes] = {}
@@ -87,9 +91,17 @@ class Trips:
         """What waits goes now."""
         self._together(self._taken())
 
+    def tell(self, statement: str) -> None:
+        """Once, behind the COMMIT of this transaction and on its trip, as a transaction of its own. What is wrong with
+        it is logged: what was committed stays so."""
+        said = _Said(statement.encode())
+        if said not in self.telling:
+            self.telling.append(said)
+
     def commit(self) -> None:
-        if self.waiting:
-            self._together([*self._taken(), _COMMIT])
+        telling, self.telling = self.telling, []
+        if self.waiting or telling:
+            self._together([*self._taken(), _COMMIT], telling)
         elif self._pgconn.transaction_status != pq.TransactionStatus.IDLE:
             self._rows(_COMMIT, self._pgconn.exec_(_COMMIT.query))
 
@@ -124,16 +136,19 @@ class Trips:
         self._names[query, types] = name
         return name
 
-    def _together(self, several: Sequence[_Said]) -> list[list[Row]]:
+    def _together(self, several: Sequence[_Said], telling: Sequence[_Said] = ()) -> list[list[Row]]:
         """They leave together and are answered together; one that fails takes all after it along."""
         several = [_BEGIN, *several] if self._begins else several
         try:
-            answers = self._exchanged(several)
+            answers = self._exchanged([*several, *telling])
         except BaseException:
             # Something came between question and answer: nobody can say what this connection would answer next.
             self._pgconn.finish()
             raise
-        rows = [self._rows(said, answer) for said, answer in zip(several, answers, strict=True)]
+        rows = [self._rows(said, answer) for said, answer in zip(several, answers, strict=False)]
+        for said, answer in zip(telling, answers[len(several) :], strict=True):
+            if answer.status != pq.ExecStatus.COMMAND_OK:
+                log.warning("%s: %s", said.query.decode(), answer.get_error_message())
         for said, found in zip(several, rows, strict=True):
             if said.then is not None:
                 said.then(found)
