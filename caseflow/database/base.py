@@ -80,7 +80,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _savepoint_rollback(self, sid: str) -> None:
         if self._trips is not None:
-            self._trips.waiting.clear()  # said since the savepoint: making it sent what waited before
+            # Said since the savepoint: making it sent what waited before. What is told behind COMMIT stays to be told.
+            self._trips.waiting.clear()
         super()._savepoint_rollback(sid)  # type: ignore[misc]
 
     def _close(self) -> None:

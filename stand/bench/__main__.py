@@ -28,8 +28,9 @@ from stand.system import System
 CONTESTANTS = ("ours", "dbos", "dbos_tuned", "procrastinate", "dramatiq")
 PARTS = ("http", "latency", "idle", "ringing", "verify", "ceiling")
 #: Cases of one round, so that each takes some seconds; `--cases` replaces them.
-CASES = {"ours": 400, "dbos": 140, "dbos_tuned": 160, "procrastinate": 200, "dramatiq": 600}
+CASES = {"ours": 500, "dbos": 140, "dbos_tuned": 160, "procrastinate": 200, "dramatiq": 600}
 HTTP_CONTESTANTS, HTTP_WORKERS, HTTP_CASES = ("ours", "dbos_tuned"), 2, 150
+THREADS = 8  #: of each of our worker processes, as many as `run_workers` begins with
 TUNED = {"BENCH_POLL": "0.02"}  #: for throughput: its queue is polled every 20 ms, not every second
 
 
@@ -46,7 +47,7 @@ def main() -> int:
     options = parser.parse_args()
     forget_foreign_servers()
     with temporary_folder() as folder:
-        system = System(folder, workers=2, dispatchers=2, environment=SETTINGS, tell=tell)
+        system = System(folder, workers=2, dispatchers=2, environment=SETTINGS, tell=tell, worker_threads=THREADS)
         try:
             system.start_servers()
             system.migrate()

@@ -3,6 +3,7 @@
 from .mutation import Change, Mutation
 
 WAITING = "tests/database/test_waiting.py"
+TELLING = "tests/database/test_telling.py"
 LOSING = "tests/database/test_losing.py"
 CANONICAL = "tests/domain/test_canonical.py"
 
@@ -11,8 +12,8 @@ MUTATIONS = (
         name="a COMMIT leaves behind what waits",
         protects="what waits is sent",
         file="caseflow/database/trips.py",
-        old="            self._together([*self._taken(), _COMMIT])\n",
-        new="            self._together([*self._taken()[:0], _COMMIT])\n",
+        old="            self._together([*self._taken(), _COMMIT], telling)\n",
+        new="            self._together([*self._taken()[:0], _COMMIT], telling)\n",
         caught_by=(f"{WAITING}::test_what_waits_leaves_with_the_commit_in_the_order_it_was_said",),
         why="a result would be settled without the event that tells of it",
     ),
@@ -60,10 +61,28 @@ MUTATIONS = (
         name="a savepoint sends what it takes back",
         protects="a rollback takes everything back",
         file="caseflow/database/base.py",
-        old="        self._forget()  # said since the savepoint: making it sent what waited before\n",
-        new="",
+        old="            self._trips.waiting.clear()\n        super()._savepoint_rollback",
+        new="            pass\n        super()._savepoint_rollback",
         caught_by=(f"{WAITING}::test_a_savepoint_keeps_what_waited_before_it_and_forgets_what_came_after",),
         why="an error behind a savepoint would end the whole transaction",
+    ),
+    Mutation(
+        name="a bell is rung for what was taken back",
+        protects="what is told was committed",
+        file="caseflow/database/base.py",
+        old="            self._trips.telling.clear()\n",
+        new="",
+        caught_by=(f"{TELLING}::test_nothing_is_told_where_nothing_was_committed",),
+        why="what is said of one transaction would be told behind the next",
+    ),
+    Mutation(
+        name="a bell that cannot be rung is an error of its transaction",
+        protects="what is told was committed",
+        file="caseflow/database/trips.py",
+        old="        for said, answer in zip(telling, answers[len(several) :], strict=True):\n",
+        new="        for said, answer in zip(telling, map(self._rows, telling, answers[len(several) :]), strict=True):\n",
+        caught_by=(f"{TELLING}::test_what_cannot_be_told_is_logged_and_what_was_committed_stays",),
+        why="whoever decided would be told of a failure though the decision is stored",
     ),
     Mutation(
         name="a trip begins no transaction",

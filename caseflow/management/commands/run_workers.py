@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--processes", type=int, default=1, help="worker processes; each is replaced by itself")
-        parser.add_argument("--threads", type=int, default=4, help="tasks at a time in each process")
+        parser.add_argument("--threads", type=int, default=8, help="tasks at a time in each process")
         parser.add_argument("--queues", nargs="+", choices=[QUICK, SLOW], default=[], help="only these; without, all")
         parser.add_argument(
             "--health-port",

@@ -21,7 +21,7 @@ from stand.bench.driving import drive
 from stand.bench.peers import outside
 
 URL = os.environ.get("BENCH_REDIS", "redis://127.0.0.1:1")
-THREADS = 4
+THREADS = 8
 WAITING, DONE, STARTED = "bench:waiting", "bench:done", "bench:started"
 
 broker = RedisBroker(url=URL, middleware=[ShutdownNotifications()])

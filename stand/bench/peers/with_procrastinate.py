@@ -23,7 +23,7 @@ from stand.bench.driving import THREADS, drive
 from stand.bench.peers import outside
 
 URL = os.environ.get("BENCH_DATABASE", "")
-CONCURRENCY = 4  #: jobs at a time, as many as the others' threads
+CONCURRENCY = 8  #: jobs at a time, as many as the others' threads
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS bench_case (
