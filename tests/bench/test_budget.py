@@ -18,8 +18,8 @@ from tests.budget import PostgresCounter
 from tests.factories import T4821, make_organisation, make_person, make_token
 from tests.integrations.conftest import Outside
 
-MOST_COMMITS = 14
-MOST_STATEMENTS = 44
+MOST_COMMITS = 13
+MOST_STATEMENTS = 42
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def counter(committing_database: None) -> Iterator[PostgresCounter]:
         counting.loud()
 
 
-def test_one_case_costs_at_most_14_commits_and_44_statements(
+def test_one_case_costs_at_most_13_commits_and_42_statements(
     counter: PostgresCounter, outside: Outside, settings: Any
 ) -> None:
     settings.SIMULATOR_URL = outside.url
