@@ -6,12 +6,14 @@ stage `propose`: a model, a plan that continues an earlier one, an answer that b
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from caseflow.domain.errors import BrokenProposal
 from caseflow.domain.failpoints import failpoint
-from caseflow.domain.process import Plan, Proposed
+from caseflow.domain.process import Facts, Plan, Proposed
 from caseflow.statements import Values
 from cases.checking import provide_planner
 from cases.claiming import Lease
@@ -32,7 +34,8 @@ class RuledPlan:
 
     case: CaseRow
     proposer: Proposer
-    readings: Readings
+    facts: Facts
+    revision: int  #: of the intake that said what to read
     proposed: Proposed
     plan: Plan
 
@@ -41,12 +44,10 @@ class RuledPlan:
 
     def settle(self, settling: Settlement, ids: Mapping[str, int]) -> None:
         """Store the plan, unless what is told behind the lock says that it is not the one to store."""
-        revision, facts = self.readings.revision, self.readings.facts
-        fresh = [Newest(ids[name], name, value, revision) for name, value in facts.items()]
+        fresh = [Newest(ids[name], name, value, self.revision) for name, value in self.facts.items()]
         ground = ground_of(settling.case, (), settling.asked[0], fresh)
-        usual = ground.proposer == self.proposer.name and ground.facts.keys() == facts.keys()
         # Where data came while the facts were read, a plan of these is one about another subject.
-        if usual and ground.revision == revision:
+        if ground.proposer == self.proposer.name and ground.revision == self.revision:
             submit_plan(settling, settling.case.definition, self.proposer, self.proposed, self.plan, ground)
         else:
             settling.follow(NewTask("propose"))
@@ -61,14 +62,17 @@ def plan_at_once(lease: Lease, known: Known, readings: Readings) -> RuledPlan | 
     proposer = find_local(process.proposer)
     if proposer is None:
         return None
+    facts = json.loads(json.dumps(readings.facts))  # as they will be read; what a rule does to them changes no reading
     try:
-        answer = proposer.propose(process=process, facts=readings.facts, intake=known.intake)
-        plan = planned(process, answer.said, readings.facts, known.intake)
-        failpoint("propose.answered", *lease.about)
-    except Exception:
-        log.exception("no plan could be made of the facts of task %s", lease.task_id)
+        answer = proposer.propose(process=process, facts=facts, intake=known.intake)
+        plan = planned(process, answer.said, facts, known.intake)
+    except BrokenProposal:
         return None
-    return RuledPlan(case, proposer, readings, answer.said, plan)
+    except Exception as error:
+        log.warning("the rules failed on the facts of task %s: %s", lease.task_id, type(error).__name__)
+        return None
+    failpoint("propose.answered", *lease.about)
+    return RuledPlan(case, proposer, facts, readings.revision, answer.said, plan)
 
 
 provide_planner(plan_at_once)

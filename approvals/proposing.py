@@ -122,9 +122,11 @@ def load_ground(lease: Lease) -> Ground:
 def ground_of(
     case: CaseRow, effects: tuple[Effect, ...], revisions: Sequence[Row], fresh: Sequence[Newest] = ()
 ) -> Ground:
-    """`fresh` are readings that were stored since, or are stored with the proposal."""
+    """`fresh` are readings that are stored with the proposal. What only another version of the process reads is never
+    read again, and counts no more."""
+    read = {source.name for source in case.definition.facts}
     by_name = {row.name: row for row in (*Newest.of(revisions[-1][6]), *fresh)}
-    observations = [by_name[name] for name in sorted(by_name)]
+    observations = [by_name[name] for name in sorted(by_name) if name in read]
     causers = {person for _, person, *_ in revisions if person is not None} | set(revisions[-1][4])
     return Ground(
         facts={row.name: row.value for row in observations},

@@ -81,11 +81,10 @@ def observe(lease: Lease) -> Lease | None:
 def _settle(lease: Lease, known: Known, readings: Readings, plan: ReadyPlan | None = None) -> Lease | None:
     with settlement(lease, *([plan.asks()] if plan else [])) as settling:
         ids = _keep(settling, known, readings)
-        if settling.case.state is not State.CHECKING or settling.late:
-            pass  # the case went on: the facts are all there is to keep
-        elif plan is not None:
+        stands = settling.case.state is State.CHECKING and not settling.late
+        if stands and plan is not None:
             plan.settle(settling, ids)
-        else:
+        elif stands:
             settling.follow(NewTask("propose"))
     return settling.next_lease
 

@@ -105,8 +105,8 @@ begun AS (
 def _parts(*, ends: bool, publishes: bool, claims: bool) -> str:
     """Only what this publication needs: PostgreSQL makes ready every part of a statement, also one without rows."""
     publishing = _PUBLISH.format(mine=_MINE if claims else "false")
-    parts = {_END: ends, publishing: publishes, _BEGIN: claims}
-    return ",".join(part for part, wanted in parts.items() if wanted)
+    parts = [(_END, ends), (publishing, publishes), (_BEGIN, claims)]
+    return ",".join(part for part, wanted in parts if wanted)
 
 
 _CLOCK = "WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),"
@@ -123,7 +123,9 @@ def publish(
 ) -> list[Fresh]:
     """Insert `tasks` for `case` in its present version. `claim_for` names the worker that takes the first due one of
     `claim_queue` for itself; empty: nobody does."""
-    if not tasks and ending is None:
+    if not tasks:
+        if ending is not None:
+            raise ValueError("a task that nothing follows ends alone")
         return []
     with_event = publication(case, tasks, ending=ending, claim_for=claim_for, claim_queue=claim_queue)
     return published(rows_of(f"{_CLOCK}{with_event.parts} SELECT {', '.join(_FRESH)} FROM fresh", with_event.values))
@@ -131,6 +133,8 @@ def publish(
 
 def publish_soon(case: CaseRow, tasks: Sequence[NewTask]) -> None:
     """The same for whoever claims none of them: they leave with the next statement, or with COMMIT."""
+    if not tasks:
+        return
     with_event = publication(case, tasks)
     soon(f"{_CLOCK}{with_event.parts} SELECT FROM fresh", with_event.values)
 

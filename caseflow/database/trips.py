@@ -145,8 +145,9 @@ class Trips:
             # Something came between question and answer: nobody can say what this connection would answer next.
             self._pgconn.finish()
             raise
-        rows = [self._rows(said, answer) for said, answer in zip(several, answers, strict=False)]
-        for said, answer in zip(telling, answers[len(several) :], strict=True):
+        answers, told = answers[: len(several)], answers[len(several) :]
+        rows = [self._rows(said, answer) for said, answer in zip(several, answers, strict=True)]
+        for said, answer in zip(telling, told, strict=True):
             if answer.status != pq.ExecStatus.COMMAND_OK:
                 log.warning("%s: %s", said.query.decode(), answer.get_error_message())
         for said, found in zip(several, rows, strict=True):
@@ -169,7 +170,11 @@ class Trips:
         for _said in several:
             answers.append(self._answer())
             self._answer()  # the end of what it said
-        self._answer()  # of pipeline_sync
+        while (last := self._answer()) is None or last.status != pq.ExecStatus.PIPELINE_SYNC:
+            if pgconn.status != pq.ConnStatus.OK:
+                raise errors.OperationalError("the connection was lost before the end of a trip")
+            if last is not None:
+                answers[-1] = last  # a transaction without BEGIN ends only here, and may fail as it ends
         pgconn.exit_pipeline_mode()
         return answers
 

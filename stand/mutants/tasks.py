@@ -141,7 +141,7 @@ MUTATIONS = (
         name="quick work waits for a crowd of slow work",
         protects="fairness between queues",
         file="cases/management/commands/run_dispatcher.py",
-        old="        if QUICK not in swept.full:\n",
+        old="        if QUICK not in swept.full or self._window <= FEW:\n",
         new="        if not swept.full:\n",
         caught_by=(f"{RHYTHM}::test_while_quick_work_has_room_a_crowd_of_slow_work_delays_nothing",),
         why="while models and files are busy, each decision of a person would wait before its request leaves",

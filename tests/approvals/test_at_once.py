@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from django.db import connection
 from django.utils import timezone
 
+from accounts.principal import SYSTEM
+from approvals.answers import Answer
 from approvals.models import Proposal
+from approvals.proposers import _PROPOSERS, Rules
 from cases.models import Attempt, Observation, Task
+from cases.supplying import supply_data
 from tests.cases.test_moments import at
 from tests.driving import Engine, Story
 
@@ -20,12 +27,46 @@ def test_a_plan_of_the_rules_is_stored_in_the_transaction_of_its_facts(engine: E
     assert story.proposal.observations == list(readings.values_list("pk", flat=True))
 
 
-def test_a_plan_that_could_not_be_made_with_its_facts_is_made_by_itself(engine: Engine) -> None:
-    story = engine.open()
-    with at("propose.answered", RuntimeError("no such luck")):
-        story.run()
+class FailsOnce(Rules):
+    """A rule that is out of luck the first time."""
+
+    def __init__(self) -> None:
+        self.name, self._errors = "teller", [RuntimeError("no such luck")]
+
+    def propose(self, **asked: Any) -> Answer:
+        if self._errors:
+            raise self._errors.pop()
+        return super().propose(**asked)
+
+
+class Meddles(Rules):
+    """A rule that writes into what it is given."""
+
+    name = "teller"
+
+    def propose(self, **asked: Any) -> Answer:
+        answer = super().propose(**asked)
+        asked["facts"]["payment"]["currency"] = "EUR"
+        return answer
+
+
+def test_a_plan_that_could_not_be_made_with_its_facts_is_made_by_itself(
+    engine: Engine, test_processes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_PROPOSERS, "teller", FailsOnce())
+    story = engine.open(process="told")
+    story.run()
     assert planned_by_itself(story)
     assert history(story).count("facts.observed") == 1
+
+
+def test_a_rule_that_changes_the_facts_it_is_given_changes_no_reading(
+    engine: Engine, test_processes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_PROPOSERS, "teller", Meddles())
+    story = engine.open(process="told")
+    story.run()
+    assert Observation.objects.get(case_id=story.id, name="payment").value["currency"] == "RUB"
 
 
 def test_facts_whose_plan_cannot_be_stored_are_kept_and_the_plan_is_tried_by_itself(engine: Engine) -> None:
@@ -37,8 +78,11 @@ def test_facts_whose_plan_cannot_be_stored_are_kept_and_the_plan_is_tried_by_its
     assert [attempt.outcome for attempt in Attempt.objects.filter(task=story.task("observe"))] == ["done"]
 
 
-def test_a_case_that_knows_more_facts_than_were_read_is_planned_by_itself(engine: Engine) -> None:
-    story = engine.open()
+def test_facts_that_only_another_version_of_the_process_reads_count_no_more(engine: Engine) -> None:
+    """Nobody reads them again: compared with newer data they would never be fresh."""
+    story = engine.open(missing=["payments"])
+    story.run()
+    assert story.state == "WAITING_DATA"
     Observation.objects.create(
         case_id=story.id,
         name="contract",
@@ -48,9 +92,13 @@ def test_a_case_that_knows_more_facts_than_were_read_is_planned_by_itself(engine
         call_id="11111111-1111-4111-8111-111111111111",
         intake_revision=1,
     )
+    other = engine.open()
+    named = {"customer_id": other.customer, "payment_id": other.payment, "subscription_id": other.subscription}
+    supply_data(case_id=story.id, data=named, actor=SYSTEM)
     story.run()
-    assert planned_by_itself(story)
-    assert len(story.proposal.observations) == 4
+    assert story.state == "WAITING_APPROVAL"
+    assert stages(story).count("observe") == 2
+    assert len(story.proposal.observations) == 3
 
 
 def test_a_case_whose_effect_began_is_planned_by_itself(engine: Engine) -> None:

@@ -206,7 +206,9 @@ ONCE = (
         after=one_live_task,
     ),
     Spot("C16", "proposer answered, before the proposal was stored", "propose.answered", "observe", after=one_proposal),
-    Spot("C17", "proposal written, not committed", "observe.before_commit", "observe", after=one_proposal),
+    Spot(
+        "C17", "proposal written with its facts, not committed", "observe.before_commit", "observe", after=one_proposal
+    ),
     Spot(
         *("C20", "expiry between select and update", "expire.before_commit", "expire"),
         process="restore_briefly",

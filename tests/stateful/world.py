@@ -56,7 +56,7 @@ OPEN_PLACES = {
 }
 ANYWHERE = ("worker.claimed", "worker.before_fault_stored")
 #: A worker follows its case through stages of one queue.
-GOES_ON = {"check": ("observe", "propose"), "observe": ("propose",), "execute": ("notify",), "reconcile": ("notify",)}
+GOES_ON = {"check": ("observe",), "execute": ("notify",), "reconcile": ("notify",)}
 
 #: Where a case may be when nothing more happens by itself.
 WAITING = frozenset({"WAITING_APPROVAL", "WAITING_DATA", "NEEDS_ATTENTION", *CLOSED})

@@ -129,7 +129,7 @@ class Rhythm:
         Slow work waits for a crowd of quick work, at most UNHURRIED: little beside what it takes.
         """
         before, self._full = self._full, swept.full
-        if QUICK not in swept.full:
+        if QUICK not in swept.full or self._window <= FEW:
             return 0.0
         # How fast workers are is known of a window that was full before. One that has just filled may empty as fast.
         taken = [swept.free[queue] if queue in before else self._window for queue in swept.full]

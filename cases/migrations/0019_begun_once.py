@@ -6,7 +6,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("cases", "0014_shorter_conditions")]
+    dependencies = [("cases", "0018_former_condition_of_tasks_goes")]
 
     operations = [
         pgtrigger.migrations.RemoveTrigger(model_name="attempt", name="begun_once"),
