@@ -61,6 +61,15 @@ MUTATIONS = (
         why="an organisation that lets a model propose would get the plans of the rules",
     ),
     Mutation(
+        name="facts that nobody reads any more have to be fresh",
+        protects="a case is read until it can be planned",
+        file="approvals/proposing.py",
+        old="    observations = [by_name[name] for name in sorted(by_name) if name in read]\n",
+        new="    observations = [by_name[name] for name in sorted(by_name)]\n",
+        caught_by=(f"{AT_ONCE}::test_facts_that_only_another_version_of_the_process_reads_count_no_more",),
+        why="a case moved to a version that reads less would be read and planned in turn without end",
+    ),
+    Mutation(
         name="a rule changes what was read",
         protects="a plan stands on what was read",
         file="approvals/at_once.py",

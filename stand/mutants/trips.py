@@ -76,6 +76,15 @@ MUTATIONS = (
         why="what is said of one transaction would be told behind the next",
     ),
     Mutation(
+        name="what fails as its transaction ends is taken for the end of the trip",
+        protects="what is told was committed",
+        file="caseflow/database/trips.py",
+        old="                answers[-1] = last  #",
+        new="                pass  #",
+        caught_by=(f"{TELLING}::test_what_cannot_be_told_is_logged_and_what_was_committed_stays",),
+        why="what was refused would go unnoticed",
+    ),
+    Mutation(
         name="a bell that cannot be rung is an error of its transaction",
         protects="what is told was committed",
         file="caseflow/database/trips.py",
