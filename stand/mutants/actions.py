@@ -26,7 +26,7 @@ MUTATIONS = (
     Mutation(
         name="the key of an action may be changed",
         protects="key for life",
-        file="actions/migrations/0002_initial.py",
+        file="actions/migrations/0010_shorter_conditions.py",
         old='OR OLD."key" IS DISTINCT FROM (NEW."key") OR ',
         new="OR ",
         caught_by=(f"{EXECUTING}::test_the_key_of_an_action_never_changes",),

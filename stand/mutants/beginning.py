@@ -9,9 +9,9 @@ HERE = "tests/actions/test_protections.py"
 
 #: The trigger behind the code: an action moves only along its own table.
 ANY_MOVE = Change(
-    "actions/migrations/0002_initial.py",
-    'condition="WHEN (OLD.status IS DISTINCT FROM NEW.status AND NOT (',
-    'condition="WHEN (false AND NOT (',
+    "actions/migrations/0010_shorter_conditions.py",
+    'condition="WHEN (OLD.status <> NEW.status AND ',
+    'condition="WHEN (false AND ',
 )
 MUTATIONS = (
     Mutation(

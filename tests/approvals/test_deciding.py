@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
+from accounts.models import Person
 from accounts.principal import SYSTEM, actor_of_person
 from accounts.services import create_organisation, grant_role, revoke_role
 from approvals.deciding import Decided
@@ -25,6 +29,7 @@ from caseflow.domain.errors import (
 from caseflow.domain.roles import Role
 from cases.models import Task
 from cases.publishing import NewTask, publish
+from cases.rows import lock_case
 from cases.supplying import supply_data
 from tests.driving import Engine, Story, decisions, fingerprint, together
 
@@ -250,8 +255,21 @@ def test_a_fact_that_was_read_anew_while_the_version_stayed_refuses_the_decision
 
 def test_of_two_approvals_at_the_same_instant_one_decides_and_the_other_is_told_by_whom(engine: Engine) -> None:
     story = engine.proposed()
-    people = [engine.approver, engine.person("second")]
-    results = together(*(lambda person=person: story.decide(person=person) for person in people))
+    people, held = [engine.approver, engine.person("second")], threading.Event()
+
+    def hold() -> None:
+        """Nobody is first until both are under way."""
+        with transaction.atomic():
+            lock_case(story.id)
+            held.set()
+            while how_many_wait() < len(people):
+                pass
+
+    def decide(person: Person) -> Decided:
+        assert held.wait(30)
+        return story.decide(person=person)
+
+    _, *results = together(hold, *(partial(decide, person) for person in people))
     winners = [result for result in results if isinstance(result, Decided)]
     losers = [result for result in results if isinstance(result, AlreadyDecided)]
     assert (len(winners), len(losers)) == (1, 1)
@@ -262,6 +280,15 @@ def test_of_two_approvals_at_the_same_instant_one_decides_and_the_other_is_told_
     story.run()
     assert story.state == "COMPLETED"
     assert len(story.activations()) == 1
+
+
+def how_many_wait() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        number: int = cursor.fetchone()[0]
+        return number
 
 
 def test_of_an_approval_and_a_rejection_at_the_same_instant_one_counts(engine: Engine) -> None:
