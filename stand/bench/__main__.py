@@ -13,6 +13,7 @@ from typing import Any
 
 from stand.bench.ceiling import measure_ceiling
 from stand.bench.contestants import SETTINGS, Contestant, Ours, Peer, forget_foreign_servers
+from stand.bench.driving import JOBS
 from stand.bench.figures import figures, medians
 from stand.bench.idle import measure_idle
 from stand.bench.latency import measure_latency
@@ -30,7 +31,6 @@ PARTS = ("http", "latency", "idle", "ringing", "verify", "ceiling")
 #: Cases of one round, so that each takes some seconds; `--cases` replaces them.
 CASES = {"ours": 500, "dbos": 140, "dbos_tuned": 160, "procrastinate": 200, "dramatiq": 600}
 HTTP_CONTESTANTS, HTTP_WORKERS, HTTP_CASES = ("ours", "dbos_tuned"), 2, 150
-THREADS = 8  #: of each of our worker processes, as many as `run_workers` begins with
 TUNED = {"BENCH_POLL": "0.02"}  #: for throughput: its queue is polled every 20 ms, not every second
 
 
@@ -47,7 +47,7 @@ def main() -> int:
     options = parser.parse_args()
     forget_foreign_servers()
     with temporary_folder() as folder:
-        system = System(folder, workers=2, dispatchers=2, environment=SETTINGS, tell=tell, worker_threads=THREADS)
+        system = System(folder, workers=2, dispatchers=2, environment=SETTINGS, tell=tell, worker_threads=JOBS)
         try:
             system.start_servers()
             system.migrate()

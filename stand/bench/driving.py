@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from stand.bench.world import put_world
 
 THREADS = 4
+JOBS = 8  #: at a time in each worker process, as many as `run_workers` begins with
 SIMULATOR = os.environ.get("BENCH_SIMULATOR", "")  #: what the cases are about is put there first
 LOOK_EVERY = 0.02  #: seconds between looks at what waits and what is done
 PATIENCE = 120.0  #: seconds without any progress

@@ -4,7 +4,6 @@ from .mutation import Mutation
 
 BAD = "tests/model_stage/test_bad_answers.py"
 AWAY = "tests/model_stage/test_away.py"
-AT_ONCE = "tests/approvals/test_at_once.py"
 KEPT = "tests/model_stage/test_what_is_kept.py"
 CRASH = "tests/model_stage/test_crashes_and_asking_again.py"
 STAYS_BAD = f"{BAD}::test_an_answer_that_stays_bad_after_two_repairs_is_a_persons_and_plans_nothing"
@@ -32,69 +31,6 @@ MUTATIONS = (
         new="t.stage IN ('observe', 'propose')",
         caught_by=("tests/approvals/test_no_decider.py::test_a_right_taken_while_a_plan_is_being_stored_is_seen",),
         why="a plan of a model would wait for people who lost the right while it was stored",
-    ),
-    Mutation(
-        name="whose facts are being stored is not looked at for lost deciders",
-        protects="a plan waits for nobody",
-        file="approvals/deciders.py",
-        old="t.stage IN ('observe', 'propose', 'ask_model')",
-        new="t.stage IN ('propose', 'ask_model')",
-        caught_by=("tests/approvals/test_no_decider.py::test_a_right_taken_while_a_plan_is_being_stored_is_seen",),
-        why="a plan stored with its facts would wait for people who lost the right meanwhile",
-    ),
-    Mutation(
-        name="a plan is stored with its facts though data came meanwhile",
-        protects="subject of a plan",
-        file="approvals/at_once.py",
-        old="        if ground.proposer == self.proposer.name and ground.revision == self.revision:\n",
-        new="        if ground.proposer == self.proposer.name:\n",
-        caught_by=(SUPPLIED,),
-        why="a person would approve a plan for the subject that was told before",
-    ),
-    Mutation(
-        name="rules plan although a model was chosen",
-        protects="who proposes is chosen",
-        file="approvals/at_once.py",
-        old="        if ground.proposer == self.proposer.name and ground.revision == self.revision:\n",
-        new="        if ground.revision == self.revision:\n",
-        caught_by=(LOST,),
-        why="an organisation that lets a model propose would get the plans of the rules",
-    ),
-    Mutation(
-        name="facts that nobody reads any more have to be fresh",
-        protects="a case is read until it can be planned",
-        file="approvals/proposing.py",
-        old="    observations = [by_name[name] for name in sorted(by_name) if name in read]\n",
-        new="    observations = [by_name[name] for name in sorted(by_name)]\n",
-        caught_by=(f"{AT_ONCE}::test_facts_that_only_another_version_of_the_process_reads_count_no_more",),
-        why="a case moved to a version that reads less would be read and planned in turn without end",
-    ),
-    Mutation(
-        name="a rule changes what was read",
-        protects="a plan stands on what was read",
-        file="approvals/at_once.py",
-        old="    facts = json.loads(json.dumps(readings.facts))",
-        new="    facts = readings.facts",
-        caught_by=(f"{AT_ONCE}::test_a_rule_that_changes_the_facts_it_is_given_changes_no_reading",),
-        why="the history would say that a system told what a rule made of it",
-    ),
-    Mutation(
-        name="a plan that goes on after an effect is made without knowing of it",
-        protects="no confirmed effect again",
-        file="approvals/at_once.py",
-        old="    if case is None or has_effects(case):\n",
-        new="    if case is None:\n",
-        caught_by=(f"{AT_ONCE}::test_a_case_whose_effect_began_is_planned_by_itself",),
-        why="the rules would not be told what this case has done already",
-    ),
-    Mutation(
-        name="facts are lost with a plan that cannot be stored",
-        protects="what was read is kept",
-        file="cases/checking.py",
-        old='            log.exception("the plan of task %s could not be stored with its facts", lease.task_id)\n',
-        new="            raise\n",
-        caught_by=(f"{AT_ONCE}::test_facts_whose_plan_cannot_be_stored_are_kept_and_the_plan_is_tried_by_itself",),
-        why="the outside systems would be asked again at every try of a plan that never can be stored",
     ),
     Mutation(
         name="a refusal keeps a circuit open",

@@ -147,6 +147,15 @@ MUTATIONS = (
         why="while models and files are busy, each decision of a person would wait before its request leaves",
     ),
     Mutation(
+        name="a small window is always in no hurry",
+        protects="fairness between queues",
+        file="cases/management/commands/run_dispatcher.py",
+        old="        if QUICK not in swept.full or self._window <= FEW:\n",
+        new="        if QUICK not in swept.full:\n",
+        caught_by=(f"{RHYTHM}::test_a_window_of_few_is_topped_up_as_promptly_as_ever",),
+        why="with a window of one a worker would wait 20 ms after each task",
+    ),
+    Mutation(
         name="a look walks through the tasks",
         protects="bells are only bells",
         file="cases/dispatching.py",

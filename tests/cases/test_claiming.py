@@ -307,5 +307,6 @@ def test_a_worker_takes_nothing_that_is_paused_or_due_later(engine: Engine) -> N
 def test_one_piece_of_work_is_published_once(engine: Engine) -> None:
     story = engine.open()
     assert publish(story.row, [NewTask("check")]) == []
+    assert publish(story.row, []) == []
     assert len(publish(story.row, [NewTask("observe", subject=uuid.uuid4().hex[:8])])) == 1
     assert Task.objects.filter(case_id=story.id, stage="check").count() == 1

@@ -132,6 +132,14 @@ def test_where_there_is_room_a_notice_is_answered_as_promptly_as_ever(rhythm: Rh
     assert night.listening[-1] > 0
 
 
+def test_a_window_of_few_is_topped_up_as_promptly_as_ever(night: Night) -> None:
+    """It is full after every sweep; nobody has a window of work then."""
+    rhythm = Rhythm(Listening(night), Stopped(night), FEW, clock=night)  # type: ignore[arg-type]
+    rhythm.begin()
+    rhythm.rest(filled(FEW, QUICK))
+    assert night.undisturbed == pytest.approx([BETWEEN_FEW.total_seconds()])
+
+
 def test_while_quick_work_has_room_a_crowd_of_slow_work_delays_nothing(rhythm: Rhythm, night: Night) -> None:
     for taken in (FEW, 0):
         rhythm.begin()
@@ -145,5 +153,3 @@ def test_a_crowd_of_quick_work_delays_slow_work_by_no_more_than_its_longest_rest
         rhythm.begin()
         rhythm.rest(filled(0, QUICK))
     assert max(night.undisturbed) == pytest.approx(LONGEST)
-    rhythm.begin()
-    assert rhythm.wanted.due, "every sweep rings for all queues"

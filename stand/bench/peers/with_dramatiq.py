@@ -17,11 +17,10 @@ import redis
 from dramatiq.brokers.redis import RedisBroker
 from dramatiq.middleware import ShutdownNotifications
 
-from stand.bench.driving import drive
+from stand.bench.driving import JOBS, drive
 from stand.bench.peers import outside
 
 URL = os.environ.get("BENCH_REDIS", "redis://127.0.0.1:1")
-THREADS = 8
 WAITING, DONE, STARTED = "bench:waiting", "bench:done", "bench:started"
 
 broker = RedisBroker(url=URL, middleware=[ShutdownNotifications()])
@@ -98,7 +97,7 @@ class Started(Bare):
 
 
 def work() -> int:
-    worker = dramatiq.Worker(broker, worker_threads=THREADS)
+    worker = dramatiq.Worker(broker, worker_threads=JOBS)
     worker.start()
     print("ready", flush=True)
     threading.Event().wait()

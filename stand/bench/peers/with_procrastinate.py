@@ -19,11 +19,10 @@ import psycopg
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from stand.bench.driving import THREADS, drive
+from stand.bench.driving import JOBS, THREADS, drive
 from stand.bench.peers import outside
 
 URL = os.environ.get("BENCH_DATABASE", "")
-CONCURRENCY = 8  #: jobs at a time, as many as the others' threads
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS bench_case (
@@ -38,8 +37,8 @@ CREATE TABLE IF NOT EXISTS bench_action (
   key text PRIMARY KEY, number text NOT NULL REFERENCES bench_case, status text NOT NULL, external_id text);
 """
 
-app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=URL, min_size=1, max_size=CONCURRENCY + 2))
-pool: AsyncConnectionPool[Any] = AsyncConnectionPool(URL, min_size=CONCURRENCY, max_size=CONCURRENCY, open=False)
+app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=URL, min_size=1, max_size=JOBS + 2))
+pool: AsyncConnectionPool[Any] = AsyncConnectionPool(URL, min_size=JOBS, max_size=JOBS, open=False)
 
 
 class Moved(Exception):
@@ -125,7 +124,7 @@ async def _confirm(connection: Any, key: str, receipt: str) -> None:
 async def work() -> None:
     async with app.open_async(), pool:
         print("ready", flush=True)
-        await app.run_worker_async(queues=["cases"], concurrency=CONCURRENCY, fetch_job_polling_interval=1.0)
+        await app.run_worker_async(queues=["cases"], concurrency=JOBS, fetch_job_polling_interval=1.0)
 
 
 class Procrastinate:
