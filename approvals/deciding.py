@@ -30,14 +30,14 @@ from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.process import ApprovalPolicy
 from caseflow.domain.recovery import MAX_RETURNS
 from caseflow.domain.roles import Right
-from caseflow.statements import Kept, insert
-from cases.advancing import advance_case, record_event
+from caseflow.statements import Kept, Row, insert, rows_of_each
+from cases.advancing import advance_case_soon, record_event_soon
 from cases.bell import ring_after_commit
 from cases.models import IntakeRevision
 from cases.observing import Newest, newest_within
 from cases.personal import store_texts
 from cases.publishing import NewTask, publication
-from cases.rows import CaseRow, lock_case
+from cases.rows import CaseRow, locking
 from cases.settling import started_by
 
 from .models import Decision, Proposal
@@ -126,8 +126,8 @@ def _checked(kind: str, digest: Any, version: Any, reason: Any, next: Any) -> Sa
 
 
 def _decide(proposal: Proposal, person: Person, said: Said) -> Decided:
-    case = lock_case(proposal.case_id)
-    now, told, is_first, readings = _check_newest(case, proposal, person)
+    case, found = _locked(proposal, person)
+    now, told, is_first, readings = _check_newest(case, proposal, person, found)
     earlier = [] if is_first else _decisions_on(proposal)
     for decision in earlier:
         if decision.person_id == person.pk and decision.kind == said.kind and decision.digest == said.digest:
@@ -154,14 +154,27 @@ def _check_open(case: CaseRow, proposal: Proposal, earlier: Sequence[Decision]) 
         raise NotDecidable(state=case.state.value)
 
 
-def _check_newest(case: CaseRow, proposal: Proposal, person: Person) -> tuple[datetime, bool, bool, list[Newest]]:
+def _locked(proposal: Proposal, person: Person) -> tuple[CaseRow, list[Row]]:
+    """The case, locked, and what `_newest` finds behind the lock; one trip."""
+    seen = CaseRow.of_case(proposal.case)
+    right = _policy(seen).right
+    (locked,), found = rows_of_each(locking(seen.id), _NEWEST.of(seen.id, person.pk, seen.organisation_id, right))
+    case = CaseRow.of(locked)
+    if _policy(case).right is not right:
+        # Meanwhile the case went on in another version of its process.
+        found = _NEWEST.ask(case.id, person.pk, case.organisation_id, _policy(case).right)
+    return case, found
+
+
+def _check_newest(
+    case: CaseRow, proposal: Proposal, person: Person, found: Sequence[Row]
+) -> tuple[datetime, bool, bool, list[Newest]]:
     """The database's moment, read after the wait for the lock, whether the person told something of this case, whether
     nobody decided on its newest plan before, and its newest readings.
 
-    Raises NotPermitted without the right, and StaleSnapshot where a newer plan is proposed. One query.
+    Raises NotPermitted without the right, and StaleSnapshot where a newer plan is proposed.
     """
     right = _policy(case).right
-    found = _NEWEST.ask(case.id, person.pk, case.organisation_id, right)
     if not found:
         access.require(person, case.organisation_id, right)
         raise NotDecidable(state=case.state.value)
@@ -264,16 +277,16 @@ def _move(
         "reason_field": decision.reason_field,
     }
     if not decision.decisive:
-        return record_event(case, "decision.approved", actor=actor, facts={**facts, **counted}).case
+        return record_event_soon(case, "decision.approved", actor=actor, facts={**facts, **counted})
     event, sets, adds, follow = _consequence(case, plan, said, decision)
     if decision.undo_until:
         facts |= {"undo_until": decision.undo_until, "execute_by": decision.execute_by}
     transition = case.definition.table.get(case.state, event)
     moved = replace(case, version=case.version + 1)
     tasks = publication(moved, started_by(transition.starts, follow))
-    written = advance_case(case, event, actor=actor, facts=facts, sets=sets, adds=adds, beside=tasks)
+    after = advance_case_soon(case, event, actor=actor, facts=facts, sets=sets, adds=adds, beside=tasks)
     ring_after_commit()
-    return written.case
+    return after
 
 
 def _consequence(

@@ -6,7 +6,7 @@ audit row. Zero rows mean that somebody was first: reread and decide again, neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -31,6 +31,13 @@ _GUARDS = {
     Guard.NO_EFFECTS_OPEN: "effects_open + %(add_effects_open)s = 0",
     Guard.NO_EFFECTS_DONE: "effects_done + %(add_effects_done)s = 0",
 }
+#: The same of a case that is held, and of what is added to it.
+_HOLDS: Mapping[Guard, Callable[[CaseRow, Mapping[str, int]], bool]] = {
+    Guard.PLAN_NOT_BEGUN: lambda case, adds: not case.plan_begun,
+    Guard.PLAN_BEGUN: lambda case, adds: case.plan_begun,
+    Guard.NO_EFFECTS_OPEN: lambda case, adds: case.effects_open + adds.get("effects_open", 0) == 0,
+    Guard.NO_EFFECTS_DONE: lambda case, adds: case.effects_done + adds.get("effects_done", 0) == 0,
+}
 
 _STATEMENT = """
 WITH t AS MATERIALIZED (SELECT clock_timestamp() AS at),
@@ -43,11 +50,15 @@ moved AS (
 told AS (
   INSERT INTO audit_auditevent (organisation_id, case_id, seq, kind, actor_kind, actor_id, from_state, to_state,
                                 version, at, at_us, body, hash)
-  SELECT organisation_id, id, audit_count, %(kind)s, %(actor_kind)s, %(actor_id)s, %(from_state)s, %(to_state)s,
-         {version}, at, us, %(body)s, audit_head FROM moved
+  SELECT moved.organisation_id, moved.id, moved.audit_count, %(kind)s, %(actor_kind)s, %(actor_id)s, %(from_state)s,
+         %(to_state)s, {version}, moved.at, moved.us, %(body)s, moved.audit_head FROM {moved}
   RETURNING seq, at){beside}
 SELECT told.seq, told.at{returned} FROM told {joined}
 """
+
+#: By whether the caller waits for the answer. Who does not holds the case, and is refused by the table of events where
+#: the case is not as it was held: an event of no case belongs to no organisation.
+_MOVED = {True: "moved", False: "t LEFT JOIN moved ON true"}
 
 #: Where the time went is written by the statement that closes a case: it costs no statement more (design §14).
 _MEASURED = f"""
@@ -105,28 +116,63 @@ def advance_case(
     then ends, and what was written `beside` with it.
     """
     row = case.definition.table.get(case.state, event)
-    changes = _changes_of(row) | dict(sets or {})
-    body = event_body(
-        f"case.{event}",
-        actor=actor,
-        facts=dict(facts or {}),
-        from_state=row.source,
-        to_state=row.target,
-        version=case.version + 1,
-    )
-    parameters = _parameters(case, f"case.{event}", actor, body, changes, adds or {})
-    parameters |= {"from_state": row.source.value, "to_state": row.target.value, "expected": case.version}
-    assignments = ["state = %(to_state)s", "version = version + 1", "state_since = u.at"]
-    if row.target in CLOSED:
-        assignments += ["closed_at = u.at", *_SPENT_COLUMNS]
-    assignments += _assignments(changes, adds or {})
-    guards = "".join(f" AND {_GUARDS[guard]}" for guard in sorted(row.guards))
-    conditions = "AND state = %(from_state)s AND version = %(expected)s" + guards
-    statement = _statement(tuple(assignments), conditions, "version", *beside.text, closes=row.target in CLOSED)
-    written = rows_of(statement, parameters | beside.values)
+    statement, values, after = _moving(case, row, actor, facts, sets or {}, adds or {}, beside, waits=True)
+    written = rows_of(statement, values)
     if not written:
         raise _explain_refusal(case, row)
-    return _written(written, _after(case, changes, adds or {}, state=row.target, version=case.version + 1))
+    return _written(written, after)
+
+
+def advance_case_soon(
+    case: CaseRow,
+    event: Event,
+    *,
+    actor: ActorLike,
+    facts: Mapping[str, Any] | None = None,
+    sets: Mapping[str, Any] | None = None,
+    adds: Mapping[str, int] | None = None,
+    beside: Beside = _NOTHING,
+) -> CaseRow:
+    """The same for who holds the case just as `case` says: the move leaves with the next statement, or with COMMIT.
+
+    Raises ForbiddenTransition; where the case is not what it was said to be, that statement raises IntegrityError.
+    """
+    row = case.definition.table.get(case.state, event)
+    refused = [guard for guard in row.guards if not _HOLDS[guard](case, adds or {})]
+    if refused:
+        raise ForbiddenTransition(state=case.state, event=row.event, guards=sorted(row.guards))
+    statement, values, after = _moving(case, row, actor, facts, sets or {}, adds or {}, beside, waits=False)
+    soon(statement, values)
+    return after
+
+
+def _moving(
+    case: CaseRow,
+    row: Transition,
+    actor: ActorLike,
+    facts: Mapping[str, Any] | None,
+    sets: Mapping[str, Any],
+    adds: Mapping[str, int],
+    beside: Beside,
+    *,
+    waits: bool,
+) -> tuple[str, Values, CaseRow]:
+    """The statement, its values, and the case as it will be."""
+    version, kind, closes = case.version + 1, f"case.{row.event}", row.target in CLOSED
+    changes = _changes_of(row) | dict(sets)
+    body = event_body(
+        kind, actor=actor, facts=dict(facts or {}), from_state=row.source, to_state=row.target, version=version
+    )
+    parameters = _parameters(case, kind, actor, body, changes, adds)
+    parameters |= {"from_state": row.source.value, "to_state": row.target.value, "expected": case.version}
+    assignments = ["state = %(to_state)s", "version = version + 1", "state_since = u.at"]
+    if closes:
+        assignments += ["closed_at = u.at", *_SPENT_COLUMNS]
+    assignments += _assignments(changes, adds)
+    guards = "".join(f" AND {_GUARDS[guard]}" for guard in sorted(row.guards))
+    conditions = "AND state = %(from_state)s AND version = %(expected)s" + guards
+    statement = _statement(tuple(assignments), conditions, "version", *beside.text, closes=closes, waits=waits)
+    return statement, parameters | beside.values, _after(case, changes, adds, state=row.target, version=version)
 
 
 def record_event(
@@ -139,8 +185,9 @@ def record_event(
     adds: Mapping[str, int] | None = None,
 ) -> Written:
     """Append an event that moves no state: a reading, a call, a refusal. The caller holds the case or wants no more."""
-    written = rows_of(*_recording(case, kind, actor, facts, sets or {}, adds or {}, _NOTHING))
-    _require(written, case)
+    written = rows_of(*_recording(case, kind, actor, facts, sets or {}, adds or {}, _NOTHING, waits=True))
+    if not written:
+        raise StaleCase(seen=case.version, current="none")
     return _written(written, _after(case, sets or {}, adds or {}))
 
 
@@ -155,7 +202,7 @@ def record_event_soon(
     beside: Beside = _NOTHING,
 ) -> CaseRow:
     """The same for who holds the case and goes on at once: the event leaves with the next statement, or with COMMIT."""
-    soon(*_recording(case, kind, actor, facts, sets or {}, adds or {}, beside), lambda rows: _require(rows, case))
+    soon(*_recording(case, kind, actor, facts, sets or {}, adds or {}, beside, waits=False))
     return _after(case, sets or {}, adds or {})
 
 
@@ -167,18 +214,15 @@ def _recording(
     sets: Mapping[str, Any],
     adds: Mapping[str, int],
     beside: Beside,
+    *,
+    waits: bool,
 ) -> tuple[str, Values]:
     body = event_body(kind, actor=actor, facts=dict(facts or {}))
     parameters = _parameters(case, kind, actor, body, sets, adds)
     parameters |= {"from_state": "", "to_state": ""}
     # Assigning a column to itself keeps the statement's shape; no column of the state is touched.
     assignments = _assignments(sets, adds) or ["reason = reason"]
-    return _statement(tuple(assignments), "", "NULL::int", *beside.text), parameters | beside.values
-
-
-def _require(rows: Sequence[Row], case: CaseRow) -> None:
-    if not rows:
-        raise StaleCase(seen=case.version, current="none")
+    return _statement(tuple(assignments), "", "NULL::int", *beside.text, waits=waits), parameters | beside.values
 
 
 def _changes_of(row: Transition) -> dict[str, Any]:
@@ -222,6 +266,7 @@ def _statement(
     rows: str,
     returned: tuple[str, ...],
     *,
+    waits: bool,
     closes: bool = False,
 ) -> str:
     """There are as many as there are kinds of events: each is put together once a process."""
@@ -229,6 +274,7 @@ def _statement(
         assignments=", ".join(assignments),
         conditions=conditions,
         version=version,
+        moved=_MOVED[waits],
         measured=_MEASURED if closes else "",
         spent=_SPENT if closes else "",
         beside=f",\n{parts}" if parts else "",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from django.db import InterfaceError, OperationalError
 
+from accounts.principal import SYSTEM
 from caseflow.domain.errors import LeaseLost
 from caseflow.domain.failpoints import failpoint
-from caseflow.domain.lifecycle import Event, State
+from caseflow.domain.lifecycle import Event, Start, State
 from caseflow.statements import Values
 
-from .claiming import Lease
+from .advancing import Beside, advance_case_soon
+from .claiming import Lease, loaded
 from .observing import Known, Readings, ask_what_is_known, read_now, store_readings
 from .personal import Sealer
 from .publishing import NewTask
@@ -50,8 +53,25 @@ def provide_planner(planner: Planner) -> None:
     plan_at_once = planner
 
 
+_GOES_ON = """
+goes_on AS (
+  UPDATE cases_task SET stage = %(stage)s, generation = %(generation)s WHERE id = %(task_id)s AND fence = %(fence)s)"""
+
+
+def begin_check(lease: Lease) -> Lease:
+    """The check starts with the claim, and the task goes on as the one that reads, where no more follows (ADR 17)."""
+    case = lease.case
+    row = case.definition.table.find(case.state, Event.CHECK_STARTED) if case else None
+    if case is None or row is None or row.starts != (Start("observe"),):
+        return lease
+    generation = case.version + 1
+    values = {"stage": "observe", "generation": generation, "task_id": lease.task_id, "fence": lease.fence}
+    moved = advance_case_soon(case, Event.CHECK_STARTED, actor=SYSTEM, beside=Beside(_GOES_ON, values))
+    return loaded(replace(lease, stage="observe", generation=generation, case=moved))
+
+
 def check(lease: Lease) -> Lease | None:
-    """A received case begins to be checked."""
+    """A received case begins to be checked, where that could not be done with the claim."""
     with settlement(lease) as settling:
         settling.move(Event.CHECK_STARTED)
     return settling.next_lease
@@ -127,7 +147,7 @@ def _load_known(lease: Lease) -> object:
     return ask_what_is_known(lease.case.id) if lease.case else None
 
 
-register(Stage("check", check, inline=True))
+register(Stage("check", check, begin=begin_check, becomes="observe"))
 register(Stage("observe", observe, load=_load_known))
 # A doorbell: nothing waits for it, and one that is not answered must not stop a case.
 register(Stage("look", look, load=_load_known, carries=False))

@@ -220,10 +220,11 @@ class _Known:
         return self._text
 
     @staticmethod
-    def _known(stage: Stage, processes: Mapping[str, Process]) -> dict[str, Any]:
+    def _known(named: Stage, processes: Mapping[str, Process]) -> dict[str, Any]:
+        stage = stage_named(named.becomes or named.name)
         own = {key: process.retry[stage.name] for key, process in processes.items() if stage.name in process.retry}
         return {
-            "stage": stage.name,
+            "stage": named.name,
             "span": stage.limit.total_seconds(),
             "lease": stage.lease.total_seconds(),
             "infrastructure": stage.policy.infrastructure_limit,

@@ -152,7 +152,8 @@ def publication(
     claim_for: str = "",
     claim_queue: str = QUICK,
 ) -> Beside:
-    """The same as a part of an event's statement; `case` has the version it will have then."""
+    """The same as a part of an event's statement; `case` has the version it will have then. Rows come back only where
+    one of the tasks is claimed."""
     records: list[dict[str, Any]] = []
     for task in tasks:
         stage = stage_named(task.stage)
@@ -183,4 +184,4 @@ def publication(
         parameters |= {name: getattr(ending, name) for name in Ending.__slots__}
     claims = any(record["claim"] for record in records)
     parts = _parts(ends=ending is not None, publishes=bool(records), claims=claims)
-    return Beside(parts, parameters, rows="fresh", returned=_FRESH) if records else Beside(parts, parameters)
+    return Beside(parts, parameters, rows="fresh", returned=_FRESH) if claims else Beside(parts, parameters)

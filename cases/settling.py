@@ -25,7 +25,7 @@ from caseflow.domain.retry import GiveUp
 from caseflow.statements import Row, Values, rows_of_each, soon
 from integrations.registry import owner_of
 
-from .advancing import advance_case, record_event_soon
+from .advancing import advance_case, advance_case_soon, record_event_soon
 from .claiming import Lease, lease_of
 from .publishing import Ending, Fresh, NewTask, publication, publish, published
 from .rows import SELECTED, CaseRow
@@ -195,7 +195,7 @@ class Settlement:
         ending = Ending(self.lease.task_id, self.lease.fence, self.lease.number, status, outcome, error, text)
         taken = time.monotonic()
         if self._move is not None and self.row is not None and not self.late:
-            self._go_on(self._fire(ending, **self._move), taken)
+            self._fire(ending, taken, **self._move)
             return
         if self._move is not None and self.row is not None:
             self.record("settlement.late", facts={"event": self._move["event"], "stage": self.lease.stage})
@@ -204,15 +204,19 @@ class Settlement:
         else:
             self._go_on(publish(self.row, self._follow, ending=ending, **self._claiming), taken)
 
-    def _fire(self, ending: Ending, event: Event, follow: list[NewTask], **details: Any) -> list[Fresh]:
-        """The event, the task's end and what follows are one statement."""
+    def _fire(self, ending: Ending, taken: float, event: Event, follow: list[NewTask], **details: Any) -> None:
+        """The event, the task's end and what follows are one statement, which leaves with COMMIT where this worker
+        takes nothing of it with it."""
         transition = self.case.definition.table.get(self.case.state, event)
         follow = self._follow + started_by(transition.starts, follow)
         moved = replace(self.case, version=self.case.version + 1)
         beside = publication(moved, follow, ending=ending, **self._claiming)
+        if not beside.rows:
+            self.row = advance_case_soon(self.case, event, beside=beside, **details)
+            return
         written = advance_case(self.case, event, beside=beside, **details)
         self.row = written.case
-        return published(written.beside)
+        self._go_on(published(written.beside), taken)
 
     @property
     def _claiming(self) -> dict[str, str]:

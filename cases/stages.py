@@ -26,11 +26,11 @@ STAGE_LIMIT = timedelta(seconds=60)  #: no renewal goes past this, so a hung thr
 class Stage:
     """`run(lease)` works and settles, and returns the next lease it took, if any.
 
-    `load` reads what the work needs, in the transaction of the claim, or says by a Question how it is read. An
-    `inline` stage has no work outside the database, meets nobody else at its case, and settles in the claim's own
-    transaction. When a stage that `carries` the case is exhausted the case needs attention; `give_up` then cancels
-    what its room had reserved. `exhausted` may take another way on: it is told the reason, and returns whether it said
-    itself what follows.
+    `load` reads what the work needs, in the transaction of the claim, or says by a Question how it is read. A stage
+    that meets nobody else at its case may `begin` in that transaction, too: the task then goes on as the stage that it
+    `becomes`, whose budgets it is claimed with (ADR 17). When a stage that `carries` the case is exhausted the case
+    needs attention; `give_up` then cancels what its room had reserved. `exhausted` may take another way on: it is told
+    the reason, and returns whether it said itself what follows.
     """
 
     name: str
@@ -38,7 +38,8 @@ class Stage:
     load: Callable[[Lease], Any] | None = None
     give_up: Callable[[Settlement], None] | None = None
     exhausted: Callable[[Settlement, str], bool] | None = None
-    inline: bool = False
+    begin: Callable[[Lease], Lease] | None = None
+    becomes: str = ""
     carries: bool = True
     queue: str = QUICK
     policy: RetryPolicy = field(default_factory=RetryPolicy)

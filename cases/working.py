@@ -43,14 +43,14 @@ def _begin(task_id: int, worker: str) -> Lease | None:
     try:
         with transaction.atomic():
             lease = claim(task_id, worker=worker)
-            if lease is None or lease.exhausted or not lease.definition.inline:
+            if lease is None or lease.exhausted or lease.definition.begin is None:
                 return lease
-            return lease.definition.run(lease)
+            return lease.definition.begin(lease)
     except (OperationalError, InterfaceError):
         raise
     except Exception:
-        # An inline stage failed and took the count of its attempt back with it: claim alone, so that it counts.
-        log.exception("inline stage of task %s failed", task_id)
+        # What could not begin took the count of its attempt back with it: claim alone, so that it counts.
+        log.exception("task %s could not begin with its claim", task_id)
     with transaction.atomic():
         return claim(task_id, worker=worker, load=False)
 

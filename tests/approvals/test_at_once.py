@@ -22,7 +22,7 @@ def test_a_plan_of_the_rules_is_stored_in_the_transaction_of_its_facts(engine: E
     story = engine.proposed()
     assert history(story) == ["case.opened", "case.check_started", "facts.observed", "case.proposal_ready"]
     assert len(transactions("approvals_proposal", story) | transactions("cases_observation", story)) == 1
-    assert stages(story) == ["check", "observe", "expire"]
+    assert stages(story) == ["observe", "expire"]
     readings = Observation.objects.filter(case_id=story.id).order_by("name")
     assert story.proposal.observations == list(readings.values_list("pk", flat=True))
 

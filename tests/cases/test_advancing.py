@@ -161,7 +161,7 @@ def test_a_received_case_cannot_be_completed_and_the_try_is_recorded(
 
 
 def _stage_that(run: object) -> object:
-    return replace(all_stages()["check"], run=run, inline=False)  # type: ignore[arg-type]
+    return replace(all_stages()["check"], run=run, begin=None, becomes="")  # type: ignore[arg-type]
 
 
 def test_every_version_of_a_case_has_one_audit_row_with_its_way(engine: Engine) -> None:
