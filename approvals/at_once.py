@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from caseflow.domain.errors import BrokenProposal
 from caseflow.domain.failpoints import failpoint
@@ -22,8 +23,10 @@ from cases.publishing import NewTask
 from cases.rows import CaseRow
 from cases.settling import Settlement
 
+from .deciders import deciders_of
 from .proposers import Proposer, find_local
 from .proposing import ground_of, has_effects, planned, submit_plan, told_of
+from .snapshots import terms_of
 
 log = logging.getLogger("caseflow.proposing")
 
@@ -38,9 +41,12 @@ class RuledPlan:
     revision: int  #: of the intake that said what to read
     proposed: Proposed
     plan: Plan
+    terms: Mapping[str, Any] | None  #: of its approval, where somebody has to be asked
 
-    def asks(self) -> tuple[str, Values]:
-        return told_of(self.case)
+    def asks(self) -> list[tuple[str, Values]]:
+        """What the case stands on; and who may decide on the plan, where somebody has to."""
+        asking = [deciders_of(self.case.organisation_id, self.terms)] if self.terms else []
+        return [told_of(self.case), *asking]
 
     def settle(self, settling: Settlement, ids: Mapping[str, int]) -> None:
         """Store the plan, unless what is told behind the lock says that it is not the one to store."""
@@ -48,6 +54,8 @@ class RuledPlan:
         ground = ground_of(settling.case, (), settling.asked[0], fresh)
         # Where data came while the facts were read, a plan of these is one about another subject.
         if ground.proposer == self.proposer.name and ground.revision == self.revision:
+            if self.terms and settling.case.definition is self.case.definition:
+                ground = replace(ground, deciders=settling.asked[1])
             submit_plan(settling, settling.case.definition, self.proposer, self.proposed, self.plan, ground)
         else:
             settling.follow(NewTask("propose"))
@@ -72,7 +80,8 @@ def plan_at_once(lease: Lease, known: Known, readings: Readings) -> RuledPlan | 
         log.warning("the rules failed on the facts of task %s: %s", lease.task_id, type(error).__name__)
         return None
     failpoint("propose.answered", *lease.about)
-    return RuledPlan(case, proposer, facts, readings.revision, answer.said, plan)
+    terms = terms_of(process, facts) if plan.effects else None
+    return RuledPlan(case, proposer, facts, readings.revision, answer.said, plan, terms)
 
 
 provide_planner(plan_at_once)

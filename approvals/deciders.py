@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
@@ -13,7 +13,7 @@ from accounts import access
 from accounts.principal import SYSTEM
 from caseflow.domain.lifecycle import Event, State
 from caseflow.domain.roles import Right
-from caseflow.statements import Kept
+from caseflow.statements import Kept, Row, Values, rows_of
 from cases.advancing import advance_case
 from cases.claiming import Lease
 from cases.models import Task
@@ -26,6 +26,7 @@ from .snapshots import opened
 
 STAGE = "find_deciders"
 REASON = "no_decider"
+CAUSERS = 3  #: of a plan, as many as are thought of before they are known
 
 #: Cases whose plan waits for more people than may decide on it. A case whose plan is being stored at this moment is
 #: looked at, too: it may have counted its deciders before the right was taken.
@@ -45,16 +46,24 @@ ORDER BY c.id
 """
 
 
-def lacking(organisation_id: int, approval: Mapping[str, Any], causers: Collection[int]) -> dict[str, int]:
-    """{"quorum", "permitted"} where fewer people may decide than a plan needs, or nothing; one query.
+def lacking(
+    organisation_id: int, approval: Mapping[str, Any], causers: Collection[int], told: Sequence[Row] | None = None
+) -> dict[str, int]:
+    """{"quorum", "permitted"} where fewer people may decide than a plan needs, or nothing; at most one query.
 
-    `approval` is that part of the plan's snapshot: right, quorum, four_eyes.
+    `approval` is that part of the plan's snapshot: right, quorum, four_eyes; `told` is the answer to `deciders_of`.
     """
     quorum, excluded = approval["quorum"], set(causers) if approval["four_eyes"] else set()
-    # Of so many at least a quorum are no causers; more need not be looked at.
-    permitted = {key for (key,) in _PERMITTED.ask(organisation_id, Right(approval["right"]), quorum + len(excluded))}
-    number = len(permitted - excluded)
+    if told is None or len(excluded) > CAUSERS:
+        told = rows_of(*deciders_of(organisation_id, approval, len(excluded)))
+    number = len({key for (key,) in told} - excluded)
     return {"quorum": quorum, "permitted": number} if number < quorum else {}
+
+
+def deciders_of(organisation_id: int, approval: Mapping[str, Any], causers: int = CAUSERS) -> tuple[str, Values]:
+    """What `lacking` asks for a plan that so many people caused: of that many at least a quorum are others, and more
+    need not be looked at."""
+    return _PERMITTED.of(organisation_id, Right(approval["right"]), approval["quorum"] + causers)
 
 
 _PERMITTED = Kept(

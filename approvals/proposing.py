@@ -31,7 +31,7 @@ from .model_models import ProposerChoice
 from .models import Proposal
 from .proposers import Proposer, find_local
 from .rules import check_plan, check_proposed
-from .snapshots import build_snapshot, effects_of, notices_of
+from .snapshots import build_snapshot, effects_of, notices_of, terms_of
 from .storing import store_proposal
 
 #: Who ordered one of these caused what is proposed afterwards, and does not decide on it (design §9).
@@ -68,6 +68,7 @@ class Ground:
     revision: int  #: of the newest intake
     fresh: bool  #: the facts were read for that revision
     proposer: str  #: who is to be asked: what the organisation chose, or the process itself
+    deciders: Sequence[Row] | None = None  #: who may decide on the plan, where that was asked with it
 
 
 def _no_effects(case_id: int) -> tuple[Effect, ...]:
@@ -244,12 +245,8 @@ def _act(
 
 def _lacking_deciders(settling: Settlement, process: Process, ground: Ground) -> dict[str, int]:
     """Read behind the case's lock: who takes a right afterwards looks at this case once more."""
-    policy = process.approval
-    if policy is None:
-        return {}
-    quorum = policy.quorum_for(ground.facts)
-    approval = {"right": policy.right, "quorum": quorum, "four_eyes": policy.four_eyes}
-    return lacking(settling.case.organisation_id, approval, ground.causers)
+    approval = terms_of(process, ground.facts)
+    return lacking(settling.case.organisation_id, approval, ground.causers, ground.deciders) if approval else {}
 
 
 def _close(settling: Settlement, proposer: Proposer, proposed: Proposed, plan: Plan, ground: Ground) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from audit.bodies import primitives
 from caseflow.domain.canonical import canonical_bytes, digest_of
 from caseflow.domain.identifiers import public_id
-from caseflow.domain.process import Facts, Plan, Proposed, value_at
+from caseflow.domain.process import Facts, Plan, Process, Proposed, value_at
 from cases.rows import CaseRow
 
 _rng = SystemRandom()
@@ -51,7 +51,6 @@ def build_snapshot(
 ) -> dict[str, Any]:
     """The plan with fresh action ids and keys `<process>:<A-id>`."""
     process = case.definition
-    policy = process.approval if plan.effects else None
     actions: list[dict[str, Any]] = []
     for effect in plan.effects:
         actions.append(
@@ -97,11 +96,17 @@ def build_snapshot(
         "intake_revision": intake_revision,
         "actions": actions,
         # How many have to approve is a part of what they approve: a later rule does not change it.
-        "approval": {"right": policy.right.value, "quorum": policy.quorum_for(facts), "four_eyes": policy.four_eyes}
-        if policy
-        else None,
+        "approval": terms_of(process, facts) if plan.effects else None,
         "valid_until": valid_until.isoformat() if valid_until else None,
     }
+
+
+def terms_of(process: Process, facts: Facts) -> dict[str, Any] | None:
+    """How a plan on these facts is approved; None where nobody is asked."""
+    policy = process.approval
+    if policy is None:
+        return None
+    return {"right": policy.right.value, "quorum": policy.quorum_for(facts), "four_eyes": policy.four_eyes}
 
 
 def with_new_ids(snapshot: Mapping[str, Any], *, number: int) -> dict[str, Any]:

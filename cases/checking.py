@@ -17,7 +17,7 @@ from caseflow.statements import Values
 
 from .advancing import Beside, advance_case_soon
 from .claiming import Lease, loaded
-from .observing import Known, Readings, ask_what_is_known, read_now, store_readings
+from .observing import Known, Readings, ask_what_is_known, read_now, storing_readings
 from .personal import Sealer
 from .publishing import NewTask
 from .settling import Settlement, settlement
@@ -29,11 +29,11 @@ log = logging.getLogger("caseflow.checking")
 class ReadyPlan(Protocol):
     """A plan that was made of the facts just read, without any transaction; it is stored together with them."""
 
-    def asks(self) -> tuple[str, Values]:
+    def asks(self) -> list[tuple[str, Values]]:
         """What it needs to know behind the case's lock."""
 
     def settle(self, settling: Settlement, ids: Mapping[str, int]) -> None:
-        """Say what follows from the facts, now stored under these ids; `settling.asked` has the answer."""
+        """Say what follows from the facts, now stored under these ids; `settling.asked` begins with the answers."""
 
 
 Planner = Callable[[Lease, Known, Readings], ReadyPlan | None]
@@ -99,8 +99,8 @@ def observe(lease: Lease) -> Lease | None:
 
 
 def _settle(lease: Lease, known: Known, readings: Readings, plan: ReadyPlan | None = None) -> Lease | None:
-    with settlement(lease, *([plan.asks()] if plan else [])) as settling:
-        ids = _keep(settling, known, readings)
+    with settlement(lease, *(plan.asks() if plan else []), *_keeping(lease, known, readings)) as settling:
+        ids = _kept(settling, readings)
         stands = settling.case.state is State.CHECKING and not settling.late
         if stands and plan is not None:
             plan.settle(settling, ids)
@@ -109,10 +109,19 @@ def _settle(lease: Lease, known: Known, readings: Readings, plan: ReadyPlan | No
     return settling.next_lease
 
 
-def _keep(settling: Settlement, known: Known, readings: Readings) -> dict[str, int]:
-    """Store what was read, and say so in the history; the ids by the facts' names."""
-    sealer = Sealer.of_wrapped(known.wrapped_key) if known.wrapped_key else None
-    ids = store_readings(settling.case.id, readings, at=settling.now, sealer=sealer)
+def _keeping(lease: Lease, known: Known, readings: Readings) -> list[tuple[str, Values]]:
+    """What was read is stored on the trip of the lock; who lost the lease takes it back."""
+    if lease.case is None:
+        raise ValueError("a reading needs a case")
+    case_id, wrapped = lease.case.id, known.wrapped_key
+    return storing_readings(
+        case_id, readings, lambda: Sealer.of_wrapped(wrapped) if wrapped else Sealer.of_case(case_id)
+    )
+
+
+def _kept(settling: Settlement, readings: Readings) -> dict[str, int]:
+    """Say in the history what was read; the ids by the facts' names."""
+    ids: dict[str, int] = dict(settling.asked[-1])  # type: ignore[arg-type]
     calls = {fact.name: fact.call_id for fact in readings.readings}
     settling.record("facts.observed", facts={"observations": list(ids.values()), "calls": calls})
     return ids
@@ -124,8 +133,8 @@ def look(lease: Lease) -> Lease | None:
         raise ValueError("look needs a case")
     known: Known = lease.loaded
     readings = read_now(lease.case.definition, known.intake, revision=known.revision)
-    with settlement(lease) as settling:
-        _keep(settling, known, readings)
+    with settlement(lease, *_keeping(lease, known, readings)) as settling:
+        _kept(settling, readings)
     return settling.next_lease
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,11 +15,11 @@ from django.db.models.functions import JSONObject
 
 from caseflow.domain.outcomes import Fact
 from caseflow.domain.process import Process, is_personal, value_at
-from caseflow.statements import Kept, Question, Row, Values, rows_of, soon
+from caseflow.statements import Kept, Question, Row, Values, soon
 from integrations.registry import get_adapter
 
 from .models import IntakeRevision, Observation
-from .personal import Sealer, digest_of_personal, store_texts
+from .personal import Sealer, digest_of_personal, store_texts, storing_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,50 +82,58 @@ def read_now(
 
 _STORE = """
 INSERT INTO cases_observation (case_id, name, value, source, observed_at, call_id, intake_revision)
-SELECT %s, r.* FROM jsonb_to_recordset(%s::jsonb) AS r(name text, value jsonb, source text, observed_at timestamptz,
-                                                       call_id text, intake_revision int)
+SELECT %s, r.name, r.value, r.source, coalesce(%s::timestamptz, now()) - r.age * interval '1 second', r.call_id,
+       r.intake_revision
+FROM jsonb_to_recordset(%s::jsonb) AS r(name text, value jsonb, source text, age float8, call_id text,
+                                        intake_revision int)
 RETURNING name, id
 """
 
 
-def store_readings(case_id: int, readings: Readings, *, at: datetime, sealer: Sealer | None = None) -> dict[str, int]:
-    """Append the readings; their ids by the facts' names.
+def keep_readings(
+    case_id: int, *several: Readings, at: datetime, known: Container[str] = (), sealer: Sealer | None = None
+) -> None:
+    """Append the readings; they leave with the next statement. Personal texts whose keyed digest is `known` are stored
+    already.
 
     `at` is the database's moment: a reading is dated by it and by its age, for this process's clock may be wrong.
     """
-    return dict(rows_of(*_storing(case_id, [readings], at, (), sealer)))
+    store_texts(case_id, _texts(several, known), at=at, sealer=sealer)
+    soon(*_storing(case_id, several, at))
 
 
-def keep_readings(case_id: int, *several: Readings, at: datetime, known: Container[str] = ()) -> None:
-    """The same for whoever asks for no ids: the readings leave with the next statement. Personal texts whose keyed
-    digest is `known` are stored already."""
-    soon(*_storing(case_id, several, at, known, None))
+def storing_readings(case_id: int, readings: Readings, sealer: Callable[[], Sealer]) -> list[tuple[str, Values]]:
+    """The same as statements with their values, for whoever begins a transaction with them: a reading is as old as it
+    was then. The last one answers with the facts' names and the ids of their readings."""
+    texts = _texts([readings], ())
+    storing = [storing_texts(case_id, texts, at=None, sealer=sealer())] if texts else []
+    return [*storing, _storing(case_id, [readings], None)]
 
 
-def _storing(
-    case_id: int, several: Sequence[Readings], at: datetime, known: Container[str], sealer: Sealer | None
-) -> tuple[str, Values]:
-    ours = datetime.now(UTC)
-    texts = {
+def _texts(several: Sequence[Readings], known: Container[str]) -> dict[str, str]:
+    return {
         f"fact.{path}": text
         for readings in several
         for path, text in readings.texts.items()
         if value_at(readings.facts, path)["digest"] not in known
     }
-    store_texts(case_id, texts, at=at, sealer=sealer)
+
+
+def _storing(case_id: int, several: Sequence[Readings], at: datetime | None) -> tuple[str, Values]:
+    ours = datetime.now(UTC)
     rows = [
         {
             "name": fact.name,
             "value": dict(fact.value),
             "source": fact.source,
-            "observed_at": (at - (ours - fact.observed_at)).isoformat(),
+            "age": (ours - fact.observed_at).total_seconds(),
             "call_id": fact.call_id,
             "intake_revision": readings.revision,
         }
         for readings in several
         for fact in readings.readings
     ]
-    return _STORE, [case_id, json.dumps(rows)]
+    return _STORE, [case_id, at, json.dumps(rows)]
 
 
 def newest_observations(case_id: int) -> list[Observation]:

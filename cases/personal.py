@@ -12,7 +12,7 @@ from django.conf import settings
 
 from caseflow.domain.canonical import canonical_bytes, keyed_digest
 from caseflow.domain.errors import Purged
-from caseflow.statements import rows_of, soon
+from caseflow.statements import Values, rows_of, soon
 
 from .models import CaseKey
 
@@ -64,7 +64,7 @@ class Sealer:
 
 _STORE = """
 INSERT INTO cases_personaltext (case_id, at, field, ciphertext)
-SELECT %s, %s::timestamptz, * FROM unnest(%s::text[], %s::bytea[])
+SELECT %s, coalesce(%s::timestamptz, now()), * FROM unnest(%s::text[], %s::bytea[])
 """
 _READ = """
 SELECT DISTINCT ON (t.field) t.field, t.ciphertext, k.wrapped
@@ -75,11 +75,14 @@ WHERE t.case_id = %s AND t.field = ANY(%s) ORDER BY t.field, t.id DESC
 
 def store_texts(case_id: int, texts: Mapping[str, str], *, at: datetime, sealer: Sealer | None = None) -> None:
     """Append personal texts by field name; one insert for all, which leaves with the next statement."""
-    if not texts:
-        return
-    sealer = sealer or Sealer.of_case(case_id)
+    if texts:
+        soon(*storing_texts(case_id, texts, at=at, sealer=sealer or Sealer.of_case(case_id)))
+
+
+def storing_texts(case_id: int, texts: Mapping[str, str], *, at: datetime | None, sealer: Sealer) -> tuple[str, Values]:
+    """The same as a statement and its values, to be sent with others; without `at` the transaction's begin counts."""
     sealed = [sealer.seal(field, text) for field, text in texts.items()]
-    soon(_STORE, [case_id, at, list(texts), sealed])
+    return _STORE, [case_id, at, list(texts), sealed]
 
 
 def read_texts(case_id: int, fields: list[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from approvals.models import Decision
 from audit.models import AuditEvent
 from caseflow.domain.roles import Role
 from cases.models import Case
-from cases.observing import ask_what_is_known, read_now, store_readings
+from cases.observing import ask_what_is_known, keep_readings, read_now
 from tests.driving import Engine, Story, hooks, together
 from tests.factories import make_organisation, make_person
 
@@ -238,7 +238,7 @@ def test_a_fact_that_changed_stands_beside_the_one_in_the_snapshot(story: Story,
     story.change("payments", status="refunded")
     known = ask_what_is_known(story.id).answered()
     readings = read_now(story.row.definition, known.intake, revision=known.revision)
-    store_readings(story.id, readings, at=story.engine.now())
+    keep_readings(story.id, readings, at=story.engine.now())
 
     shown = approver.get(path_of(story)).json()
     changed = [fact for fact in shown["facts"] if fact["changed"]]

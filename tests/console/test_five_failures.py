@@ -16,7 +16,7 @@ from django.utils import timezone, translation
 from approvals.snapshots import opened
 from caseflow.domain.errors import StaleSnapshot
 from cases.models import IntakeRevision
-from cases.observing import read_now, store_readings
+from cases.observing import keep_readings, read_now
 from cases.processes import get_process
 from tests.commands.conftest import Run, run
 from tests.console.conftest import Desk
@@ -238,4 +238,4 @@ def read_again(story: Story) -> None:
     process = get_process(story.case.process, story.case.process_version)
     intake = IntakeRevision.objects.filter(case_id=story.id).latest("number")
     assert opened(story.proposal.snapshot)["intake_revision"] == intake.number
-    store_readings(story.id, read_now(process, intake.body, revision=intake.number), at=timezone.now())
+    keep_readings(story.id, read_now(process, intake.body, revision=intake.number), at=timezone.now())
