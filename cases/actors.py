@@ -1,9 +1,10 @@
-"""The one Dramatiq actor. A message is an id, untrusted: reload, then check."""
+"""The one Dramatiq actor. A message is an id, or a bunch of ids, untrusted: reload, then check."""
 
 from __future__ import annotations
 
 import dramatiq
 
+from .dispatching import BUNCH
 from .models.task import QUICK, SLOW
 from .working import work_on
 
@@ -11,11 +12,14 @@ MAX_ID = 2**63 - 1
 
 
 @dramatiq.actor(queue_name=QUICK)
-def run_task(task_id: int) -> None:
-    """Work on one task; a forged or unknown id moves nothing."""
-    if isinstance(task_id, bool) or not isinstance(task_id, int) or not 0 < task_id <= MAX_ID:
+def run_task(task_id: int | list[int]) -> None:
+    """Work on one task, or on a bunch one after the other; a forged or unknown id moves nothing."""
+    several = task_id if isinstance(task_id, list) else [task_id]
+    if len(several) > BUNCH:
         return
-    work_on(task_id)
+    for one in several:
+        if not isinstance(one, bool) and isinstance(one, int) and 0 < one <= MAX_ID:
+            work_on(one)
 
 
 # The same actor serves the slow queue: the dispatcher names the queue with each message.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -18,6 +18,8 @@ from django.db import transaction
 from caseflow.domain.failpoints import failpoint
 from caseflow.statements import rows_of, rows_of_each, run
 
+from .models.task import QUICK
+
 log = logging.getLogger("caseflow.dispatcher")
 
 WINDOW = 64  #: tasks rung and not yet claimed, per queue
@@ -26,8 +28,9 @@ IDLE = timedelta(seconds=1)  #: longest sleep after an empty sweep
 TOP_UP = timedelta(milliseconds=20)  #: shortest rest while due, unrung rows remain
 UNHURRIED = timedelta(milliseconds=160)  #: longest rest behind a full window
 IN_VAIN = 2  #: bells in a row that could not be rung: the broker is away
+BUNCH = 4  #: tasks of quick work that one bell is rung for behind a full window (ADR 18)
 
-Ring = Callable[[str, int], None]  #: queue and task; raises NotRung
+Ring = Callable[..., None]  #: queue, and one task or several; raises NotRung
 Rung = list[tuple[str, int]]  #: queue and task
 
 _OPEN_SCHEDULES = """
@@ -181,24 +184,34 @@ def sweep(queues: list[str], ring: Ring, *, window: int = WINDOW, wanted: Look =
     marking.append((RING_NEW, told | {"queues": queues}))
     with transaction.atomic():
         *again, new = rows_of_each(*marking)
-        rung = [(queue, task_id) for marked in again for queue, task_id in marked]
-        rung += [(queue, task_id) for queue, _, marked in new for task_id in marked]
+        anew = [(queue, task_id) for marked in again for queue, task_id in marked]
+        rung = anew + [(queue, task_id) for queue, _, marked in new for task_id in marked]
         failpoint("dispatch.before_commit", *(str(task_id) for _, task_id in rung))
     failpoint("dispatch.marked", *(str(task_id) for _, task_id in rung))
-    _ring_each(rung, ring)
     free = {queue: places for queue, places, _ in new}
-    return Swept(rung, free, full=frozenset(queue for queue, places, marked in new if len(marked) >= places))
+    full = frozenset(queue for queue, places, marked in new if len(marked) >= places)
+    bells = [(queue, [task_id]) for queue, task_id in anew]
+    bells += [(queue, bunch) for queue, _, marked in new for bunch in _bunches(queue, marked, full)]
+    _ring_each(bells, ring)
+    return Swept(rung, free, full)
 
 
-def _ring_each(rung: Rung, ring: Ring) -> None:
+def _bunches(queue: str, tasks: list[int], full: Container[str]) -> list[list[int]]:
+    """Behind a full window every worker has work, and most of what a bell costs is the bell. What nobody answered, and
+    slow work, are rung for one by one: a bunch waits for its first."""
+    size = BUNCH if queue == QUICK and queue in full else 1
+    return [tasks[at : at + size] for at in range(0, len(tasks), size)]
+
+
+def _ring_each(bells: list[tuple[str, list[int]]], ring: Ring) -> None:
     in_vain = 0
-    for queue, task_id in rung:
+    for queue, tasks in bells:
         try:
-            ring(queue, task_id)
+            ring(queue, *tasks)
         except NotRung:
             in_vain += 1
             if in_vain == IN_VAIN:
                 return  # the others would wait for the broker as long; all of them are rung again after the interval
             continue
         in_vain = 0
-        failpoint("dispatch.rung_one", str(task_id))
+        failpoint("dispatch.rung_one", *(str(task_id) for task_id in tasks))

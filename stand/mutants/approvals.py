@@ -86,11 +86,10 @@ MUTATIONS = (
         name="two at once may both decide",
         protects="one decisive decision",
         file="approvals/deciding.py",
-        old="    case = lock_case(proposal.case_id)\n    now, told, is_first, readings = _check_newest(",
+        old="    (locked,), found = rows_of_each(locking(seen.id), ",
         new=(
-            "    from cases.models import Case\n\n"
-            "    case = CaseRow.of_case(Case.objects.get(pk=proposal.case_id))\n"
-            "    now, told, is_first, readings = _check_newest("
+            "    reading = locking(seen.id)[0].replace(' FOR NO KEY UPDATE', ''), [seen.id]\n"
+            "    (locked,), found = rows_of_each(reading, "
         ),
         caught_by=(f"{DECIDING}::test_of_two_approvals_at_the_same_instant_one_decides_and_the_other_is_told_by_whom",),
         why="without the lock both read that nobody has decided",

@@ -55,6 +55,27 @@ MUTATIONS = (
         why="a case that came back to the same state would be moved on an old reading",
     ),
     Mutation(
+        name="a move that nobody waits for may be none",
+        protects="version check",
+        file="cases/advancing.py",
+        old='_MOVED = {True: "moved", False: "t LEFT JOIN moved ON true"}',
+        new='_MOVED = {True: "moved", False: "moved"}',
+        caught_by=(
+            "tests/cases/test_advancing.py"
+            "::test_a_move_that_is_not_waited_for_is_refused_where_the_case_is_not_as_it_was_held",
+        ),
+        why="a move of a case that went on meanwhile would be committed with everything around it but the move",
+    ),
+    Mutation(
+        name="a move that nobody waits for heeds no guard",
+        protects="guards of transitions",
+        file="cases/advancing.py",
+        old="    refused = [guard for guard in row.guards if not _HOLDS[guard](case, adds or {})]\n",
+        new="    refused = []\n",
+        caught_by=("tests/cases/test_advancing.py::test_a_move_that_is_not_waited_for_heeds_the_guards",),
+        why="what a guard forbids would fail as a broken row instead of being refused and recorded",
+    ),
+    Mutation(
         name="no guard of the table counts",
         protects="guards of transitions",
         file="cases/advancing.py",

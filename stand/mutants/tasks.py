@@ -12,10 +12,27 @@ MUTATIONS = (
         name="the attempt counts with its result",
         protects="attempt counted before work",
         file="cases/working.py",
-        old="if lease is None or lease.exhausted or not lease.definition.inline:",
-        new="if lease is None or lease.exhausted:",
+        old=(
+            "            if lease is None or lease.exhausted or lease.definition.begin is None:\n"
+            "                return lease\n            return lease.definition.begin(lease)\n"
+        ),
+        new=(
+            "            if lease is None or lease.exhausted:\n"
+            "                return lease\n            return lease.definition.run(lease)\n"
+        ),
         caught_by=(f"{CLAIMING}::test_a_task_that_kills_its_worker_five_times_stops_and_asks_for_a_person",),
         why="a task that kills its worker would take its own count back and never stop",
+    ),
+    Mutation(
+        name="slow work is rung for in bunches",
+        protects="nothing waits behind slow work",
+        file="cases/dispatching.py",
+        old="size = BUNCH if queue == QUICK and queue in full else 1",
+        new="size = BUNCH if queue in full else 1",
+        caught_by=(
+            f"{DISPATCHING}::test_behind_a_full_window_one_bell_is_rung_for_several_quick_tasks_and_for_nothing_else",
+        ),
+        why="a model that answers after a minute would hold up three others that a free thread could ask",
     ),
     Mutation(
         name="a lost worker is not counted",

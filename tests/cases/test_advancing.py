@@ -12,7 +12,7 @@ from accounts.principal import SYSTEM
 from audit.models import AuditEvent
 from caseflow.domain.errors import ForbiddenTransition, StaleCase
 from caseflow.domain.lifecycle import Event
-from cases.advancing import advance_case, record_event
+from cases.advancing import advance_case, advance_case_soon, record_event, record_event_soon
 from cases.claiming import Lease
 from cases.settling import settlement
 from cases.stages import all_stages
@@ -127,6 +127,28 @@ def test_a_plan_that_began_cannot_go_back_to_checking(engine: Engine) -> None:
     for event in (Event.WITHDRAWN, Event.FACTS_CHANGED, Event.APPROVAL_LAPSED):
         with pytest.raises(ForbiddenTransition):
             move(story, event)
+    assert story.state == "EXECUTING"
+
+
+def test_a_move_that_is_not_waited_for_is_refused_where_the_case_is_not_as_it_was_held(engine: Engine) -> None:
+    story = engine.open()
+    old = story.row
+    move(story, Event.CHECK_STARTED)
+    with pytest.raises(IntegrityError, match="organisation_id"), transaction.atomic():
+        advance_case_soon(old, Event.CHECK_STARTED, actor=SYSTEM)
+    with pytest.raises(IntegrityError, match="organisation_id"), transaction.atomic():
+        record_event_soon(replace(old, id=2**40), "case.noted", actor=SYSTEM)
+    assert story.history() == ["case.opened", "case.check_started"]
+
+
+def test_a_move_that_is_not_waited_for_heeds_the_guards(engine: Engine) -> None:
+    story = engine.approved()
+    begun = replace(story.row, plan_begun=True)
+    for event in (Event.WITHDRAWN, Event.FACTS_CHANGED, Event.APPROVAL_LAPSED):
+        with pytest.raises(ForbiddenTransition), transaction.atomic():
+            advance_case_soon(begun, event, actor=SYSTEM)
+    with pytest.raises(ForbiddenTransition), transaction.atomic():
+        advance_case_soon(replace(begun, effects_open=1), Event.EFFECTS_CONFIRMED, actor=SYSTEM)
     assert story.state == "EXECUTING"
 
 

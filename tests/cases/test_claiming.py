@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,15 +14,16 @@ from django.utils import timezone
 from accounts.principal import SYSTEM
 from accounts.services import create_organisation
 from caseflow.domain.errors import LeaseLost
-from caseflow.domain.lifecycle import Event
+from caseflow.domain.lifecycle import Event, Start, Table
 from cases.actors import run_task
 from cases.advancing import advance_case
-from cases.claiming import claim
+from cases.claiming import Lease, claim
 from cases.leases import held, renew_held
 from cases.models import Pause, Task
-from cases.processes import all_processes
+from cases.processes import all_processes, get_process
 from cases.publishing import Ending, NewTask, publish
 from cases.settling import settlement
+from cases.stages import all_stages
 from cases.working import work_on
 from tests.driving import Engine, Killed, Story, claimed, fingerprint, hooks, processes, run_due, together
 from tests.pauses import pause, pause_work, resume
@@ -87,7 +89,21 @@ def test_a_message_for_finished_work_moves_nothing(engine: Engine) -> None:
     assert fingerprint() == before
 
 
-@pytest.mark.parametrize("forged", [0, -1, True, False, 2**63, 10**30, 999_999_999, "1", 1.0, None, [1]])
+def test_a_bunch_is_worked_on_one_after_the_other_and_what_is_wrong_in_it_stops_nothing(engine: Engine) -> None:
+    stories = [engine.open() for _ in range(2)]
+    first, second = (story.task("check").pk for story in stories)
+    run_task([first, "nobody", -1, second])
+    assert [story.state for story in stories] == ["WAITING_APPROVAL"] * 2
+
+
+def test_a_forged_bunch_of_very_many_is_not_begun(engine: Engine) -> None:
+    task = engine.open().task("check")
+    before = fingerprint()
+    run_task([task.pk] * 5)
+    assert fingerprint() == before
+
+
+@pytest.mark.parametrize("forged", [0, -1, True, False, 2**63, 10**30, 999_999_999, "1", 1.0, None, [0], [[1]], [True]])
 def test_a_forged_or_unknown_id_moves_nothing(forged: Any, engine: Engine) -> None:
     engine.open()
     before = fingerprint()
@@ -101,6 +117,43 @@ def test_a_message_that_comes_before_its_time_moves_nothing(engine: Engine) -> N
     before = fingerprint()
     run_task(story.task("check").pk)
     assert fingerprint() == before
+
+
+def test_a_check_goes_on_as_the_task_that_reads(engine: Engine) -> None:
+    story = engine.open()
+    task = story.task("check")
+    story.run()
+    task.refresh_from_db()
+    assert (task.stage, task.generation, task.status) == ("observe", 2, "done")
+    assert attempts(task) == [(1, "done")]
+    assert story.history() == ["case.opened", "case.check_started", "facts.observed", "case.proposal_ready"]
+
+
+def test_a_check_that_cannot_begin_with_its_claim_is_counted_and_carried_out_by_itself(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(lease: Lease) -> Lease:
+        raise ValueError("not now")
+
+    broken = {"check": replace(all_stages()["check"], begin=fail)}
+    monkeypatch.setattr("cases.stages._stages", all_stages() | broken)
+    story = engine.open()
+    story.run()
+    assert story.state == "WAITING_APPROVAL"
+    assert attempts(story.task("check")) == attempts(story.task("observe")) == [(1, "done")]
+
+
+def test_a_check_after_which_a_process_wants_something_else_settles_by_itself(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = get_process("restore_access", 1)
+    other = (Start("recheck"),)
+    rows = [replace(row, starts=other) if row.event is Event.CHECK_STARTED else row for row in process.table]
+    monkeypatch.setattr(process, "table", Table(rows))
+    story = engine.open()
+    work_on(story.task("check").pk)
+    assert story.history()[:2] == ["case.opened", "case.check_started"]
+    assert [task.stage for task in Task.objects.filter(case_id=story.id).order_by("id")] == ["check", "recheck"]
 
 
 def test_a_living_lease_is_not_taken(engine: Engine) -> None:

@@ -34,13 +34,15 @@ FROM generate_series(1, %(count)s) n RETURNING id
 
 
 class Bell:
-    """Notes who was rung."""
+    """Notes who was rung, and for how many tasks at once."""
 
     def __init__(self) -> None:
         self.rung: list[tuple[str, int]] = []
+        self.bunches: list[tuple[str, int]] = []
 
-    def __call__(self, queue: str, task_id: int) -> None:
-        self.rung.append((queue, task_id))
+    def __call__(self, queue: str, *tasks: int) -> None:
+        self.rung += [(queue, task_id) for task_id in tasks]
+        self.bunches.append((queue, len(tasks)))
 
     @property
     def ids(self) -> list[int]:
@@ -153,6 +155,29 @@ def test_a_sweep_tells_how_much_of_a_window_was_taken_and_whether_it_is_full(as_
     Task.objects.filter(pk__in=tasks[:3]).update(status="done", rung_at=None)
     last = sweep([QUICK, SLOW], bell, window=4)
     assert (last.free, last.full) == ({QUICK: 3, SLOW: 4}, frozenset())
+
+
+def test_behind_a_full_window_one_bell_is_rung_for_several_quick_tasks_and_for_nothing_else(
+    as_owner: Any, bell: Bell
+) -> None:
+    add(as_owner, 11)
+    add(as_owner, 11, queue=SLOW, name="s")
+    assert sweep([QUICK, SLOW], bell, window=10).full == {QUICK, SLOW}
+    assert bell.bunches == [(QUICK, 4), (QUICK, 4), (QUICK, 2), *[(SLOW, 1)] * 10]
+    assert len(set(bell.ids)) == len(bell.ids) == 20
+    as_owner.execute("UPDATE cases_task SET status = 'done', ended_at = now() WHERE rung_at IS NOT NULL")
+    bell.bunches.clear()
+    sweep([QUICK], bell, window=10)
+    assert bell.bunches == [(QUICK, 1)]
+
+
+def test_a_bell_that_nobody_answered_is_rung_again_for_each_task_by_itself(as_owner: Any, bell: Bell) -> None:
+    rung = add(as_owner, 10)
+    sweep([QUICK], bell, window=10)
+    as_owner.execute("UPDATE cases_task SET rung_at = rung_at - %s", [RING_AGAIN + timedelta(seconds=1)])
+    bell.bunches.clear()
+    assert sorted(task for _, task in sweep([QUICK], bell, window=10).rung) == rung
+    assert bell.bunches == [(QUICK, 1)] * 10
 
 
 def test_each_queue_has_a_window_of_its_own(as_owner: Any, bell: Bell, acme: Organisation) -> None:

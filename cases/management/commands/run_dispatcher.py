@@ -205,11 +205,11 @@ def tell(rung: Rung) -> None:
         log.info("rung", extra={"number": len(rung), "task_ids": [task_id for _, task_id in rung]})
 
 
-def ring(queue: str, task_id: int) -> None:
-    """Put one id into the queue. Raises NotRung: it is rung again after the interval."""
-    message = run_task.message(task_id).copy(queue_name=queue)
+def ring(queue: str, *tasks: int) -> None:
+    """Put one id, or a bunch of them, into the queue. Raises NotRung: they are rung again after the interval."""
+    message = run_task.message(tasks[0] if len(tasks) == 1 else list(tasks)).copy(queue_name=queue)
     try:
         dramatiq.get_broker().enqueue(message)
     except (redis.RedisError, OSError, dramatiq.errors.ConnectionError) as error:
-        log.warning("the bell of task %s could not be rung: %s", task_id, error)
+        log.warning("the bell of task %s could not be rung: %s", ", ".join(map(str, tasks)), error)
         raise NotRung from error
