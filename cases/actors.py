@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dramatiq
 
+from caseflow import traces
+
 from .dispatching import BUNCH
 from .models.task import QUICK, SLOW
 from .working import work_on
@@ -19,6 +21,8 @@ def run_task(task_id: int | list[int]) -> None:
         return
     for one in several:
         if not isinstance(one, bool) and isinstance(one, int) and 0 < one <= MAX_ID:
+            traces.unbind()  # each of a bunch is a piece of work of its own
+            traces.bind(task_id=one)
             work_on(one)
 
 

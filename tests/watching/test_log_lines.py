@@ -16,6 +16,7 @@ from django.test import Client
 
 from caseflow import traces
 from caseflow.logs import FIELDS, JsonLines, TaskIds
+from cases.actors import run_task
 from stand.environment import CHECKOUT
 from tests.console.seeing import completed
 from tests.driving import Engine
@@ -72,14 +73,14 @@ def test_an_error_is_told_by_types_and_places_without_what_it_quotes(kept: Kept)
 def test_a_stage_tells_one_line_with_the_ids_of_its_case_task_action_and_calls(engine: Engine, kept: Kept) -> None:
     story = completed(engine)
     stages = [line for line in kept.lines if line["logger"] == "caseflow.stage"]
-    assert [line["stage"] for line in stages] == ["check", "observe", "execute", "notify"]
+    assert [line["stage"] for line in stages] == ["observe", "execute", "notify"]
     assert {line["case_id"] for line in stages} == {story.case.public_id}
     assert {line["action_id"] for line in stages if "action_id" in line} >= {story.effect.public_id}
     calls = {call["call_id"]: call for line in stages for call in line.get("calls", [])}
     assert calls.keys() >= {call.call_id for call in story.effect.calls.all()}
     assert {(call["verb"], call["outcome"]) for call in calls.values()} == {("read", "read"), ("perform", "confirmed")}
     # Which task was taken over by the same worker.
-    assert [line.get("next") for line in stages[::2]] == [line["task_id"] for line in stages[1::2]]
+    assert [line.get("next") for line in stages] == [None, stages[2]["task_id"], None]
     assert all(line.keys() <= {"at", "level", "logger", "message", *FIELDS, *traces.NAMES.values(), "task_id"}
                for line in stages)  # fmt: skip
 
@@ -95,6 +96,15 @@ def test_a_request_is_one_line_of_its_route_and_ids_and_the_answer_carries_its_i
     assert CANARY not in json.dumps(kept.lines)
     Client().get("/healthz")
     assert len([line for line in kept.lines if line["logger"] == "caseflow.request"]) == 2
+
+
+def test_each_task_of_a_bunch_is_told_with_its_own_ids_only(engine: Engine, kept: Kept) -> None:
+    stories = [engine.open() for _ in range(2)]
+    run_task([*(story.task("check").pk for story in stories), 2**40])
+    stages = [line for line in kept.lines if line["logger"] == "caseflow.stage"]
+    assert [line["case_id"] for line in stages] == [story.case.public_id for story in stories]
+    assert traces.bound() == {"task_id": 2**40}
+    traces.unbind()
 
 
 def test_a_message_of_the_broker_begins_without_the_ids_of_the_one_before() -> None:
