@@ -59,7 +59,10 @@ goes_on AS (
 
 
 def begin_check(lease: Lease) -> Lease:
-    """The check starts with the claim, and the task goes on as the one that reads, where no more follows (ADR 17)."""
+    """The check starts with the claim, and the task goes on as the one that reads, where no more follows (ADR 17).
+
+    Nobody holds the case yet: where it went on since the claim read it, the move fails, and the claim with it.
+    """
     case = lease.case
     row = case.definition.table.find(case.state, Event.CHECK_STARTED) if case else None
     if case is None or row is None or row.starts != (Start("observe"),):

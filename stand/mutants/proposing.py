@@ -69,4 +69,27 @@ MUTATIONS = (
         caught_by=(f"{AT_ONCE}::test_facts_whose_plan_cannot_be_stored_are_kept_and_the_plan_is_tried_by_itself",),
         why="the outside systems would be asked again at every try of a plan that never can be stored",
     ),
+    Mutation(
+        name="the wait for the lock makes a reading younger",
+        protects="age of a reading",
+        file="cases/observing.py",
+        old="coalesce(%s::timestamptz, now())",
+        new="coalesce(%s::timestamptz, clock_timestamp())",
+        caught_by=(
+            "tests/cases/test_settling.py::test_a_reading_stored_with_the_lock_is_as_old_as_when_its_transaction_began",
+        ),
+        why="facts that waited behind another's lock would be dated by its end",
+    ),
+    Mutation(
+        name="deciders are counted beforehand however many took part",
+        protects="a plan waits for nobody",
+        file="approvals/deciders.py",
+        old="    if told is None or len(excluded) > CAUSERS:\n",
+        new="    if told is None:\n",
+        caught_by=(
+            "tests/approvals/test_no_decider.py"
+            "::test_of_more_causers_than_were_thought_of_beforehand_none_is_counted_and_nobody_else_overlooked",
+        ),
+        why="a case with many helpers would be called without deciders though somebody may decide",
+    ),
 )

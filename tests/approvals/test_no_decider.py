@@ -18,9 +18,11 @@ from accounts.principal import SYSTEM, actor_of_person
 from accounts.services import create_organisation, grant_role, revoke_role
 from actions.withdrawing import withdraw
 from approvals import proposing
+from approvals.deciders import CAUSERS, deciders_of, lacking
 from approvals.models import Proposal
-from caseflow.domain.roles import Role
+from caseflow.domain.roles import Right, Role
 from caseflow.invariants.running import ask_all
+from caseflow.statements import rows_of
 from cases.supplying import supply_data
 from tests.driving import Engine, Story, run_due, together
 from tests.model_stage.conftest import Oracle, oracle
@@ -68,6 +70,18 @@ def test_two_are_needed_and_one_is_left(engine: Engine, test_processes: None) ->
 
     assert stopped(story) == SAYS_SO
     assert (story.told("case.person_needed")["quorum"], story.told("case.person_needed")["permitted"]) == (2, 1)
+
+
+def test_of_more_causers_than_were_thought_of_beforehand_none_is_counted_and_nobody_else_overlooked(
+    engine: Engine,
+) -> None:
+    for name in ("approver", "second", "third", "fourth", "fifth"):
+        grant_role(person=engine.person(name), organisation=engine.organisation, **ACT)
+    approval = {"right": Right.DECIDE.value, "quorum": 1, "four_eyes": True}
+    told = rows_of(*deciders_of(engine.organisation.pk, approval))
+    causers = [key for (key,) in told]
+    assert len(causers) == CAUSERS + 1
+    assert lacking(engine.organisation.pk, approval, causers, told) == {}
 
 
 def test_after_a_grant_somebody_asks_again_and_the_case_goes_on(engine: Engine) -> None:

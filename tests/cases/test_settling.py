@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,8 +12,12 @@ from django.utils import timezone
 from accounts.principal import SYSTEM
 from approvals.models import Proposal
 from caseflow.domain.lifecycle import Event
+from caseflow.domain.outcomes import Fact
+from caseflow.statements import rows_of, rows_of_each
 from cases.advancing import advance_case
 from cases.models import Observation, Task
+from cases.observing import Readings, storing_readings
+from cases.personal import Sealer
 from cases.publishing import NewTask, publish
 from cases.settling import settlement
 from tests.driving import Engine, claimed, hooks
@@ -197,3 +201,13 @@ def test_each_ending_leads_where_the_process_says(
     if state == "CLOSED_NO_CHANGE":
         assert case.outcome == "no_change"
         assert case.closed_at is not None
+
+
+def test_a_reading_stored_with_the_lock_is_as_old_as_when_its_transaction_began(engine: Engine) -> None:
+    story = engine.open()
+    with transaction.atomic():
+        ((began,),) = rows_of("SELECT now()")
+        read = Fact("payment", {}, "payments", datetime.now(UTC), "call-1")
+        storing = storing_readings(story.id, Readings({}, {}, (read,), 1), lambda: Sealer.of_case(story.id))
+        (((_name, pk),),) = rows_of_each(*storing)
+    assert Observation.objects.get(pk=pk).observed_at <= began, "the wait for the lock made it younger"
